@@ -1,0 +1,35 @@
+# Everything a newcomer needs: `make quickstart`, then `make test`. Both install into .venv first.
+PYTHON ?= python3.11
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+# Data for the tests and benchmarks: a folder given by ADGCL_DATA, else ../shared/data when it is there.
+export ADGCL_DATA ?= $(wildcard $(CURDIR)/../shared/data)
+
+.PHONY: install quickstart test check bench clean
+
+install: $(STAMP)
+
+$(STAMP): pyproject.toml constraints.txt
+	@command -v $(PYTHON) >/dev/null || { echo "$(PYTHON) not found: install Python 3.11 or say make PYTHON=python3 ..."; exit 1; }
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet -c constraints.txt torch
+	$(BIN)/python -m pip install --quiet -c constraints.txt -e ".[dev]"
+	touch $(STAMP)
+
+quickstart: install
+	@$(BIN)/adgcl quickstart
+
+test: check
+	$(BIN)/python -m pytest -n 2
+
+check: install
+	$(BIN)/ruff check src tests benchmarks examples
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: install
+	$(BIN)/adgcl bench
+
+clean:
+	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache

@@ -1,0 +1,29 @@
+"""Augmentation: graphs -> a View of them, drawn at random; learnable or fixed."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from adgcl.core.registry import Registry
+from adgcl.graphs.batch import GraphBatch
+from adgcl.graphs.view import View
+
+
+class Augmented(NamedTuple):
+    """A View, and how much of each graph it drops on average: the paper's regulariser."""
+
+    view: View
+    drop_ratio: Tensor
+
+
+class Augmentation(nn.Module):
+    """Draws Views. A learnable one has parameters, and its `drop_ratio` has a gradient."""
+
+    def forward(self, batch: GraphBatch, generator: torch.Generator) -> Augmented:
+        raise TypeError(f"{type(self).__name__} must define forward")
+
+
+AUGMENTATIONS: Registry[type[Augmentation]] = Registry("augmentation", "adgcl.augmentations")

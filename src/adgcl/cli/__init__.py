@@ -1,0 +1,1 @@
+"""The command `adgcl`: every file parses, calls the library and prints."""

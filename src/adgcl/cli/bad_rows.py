@@ -1,0 +1,33 @@
+"""Rows that could not be read: a short table, and where the whole list is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from adgcl.cli.screen import Screen, console, table
+
+if TYPE_CHECKING:
+    from adgcl.data.dataset import BadRow
+
+_SHOWN = 5
+_TEXT = 40
+
+
+def show_bad_rows(screen: Screen, bad_rows: Sequence[BadRow], total: int, listed_in: Path | None = None) -> None:
+    """Warn on stderr about input rows that were left out, if there are any."""
+    if not bad_rows:
+        return
+    screen.warn(f"{len(bad_rows)} of {total} rows cannot be read:")
+    cells = [(row.line, _short(row.text), row.reason) for row in bad_rows[:_SHOWN]]
+    console(stderr=True).print(table(("line", "text", "reason"), cells, right=("line",)))
+    more = len(bad_rows) - _SHOWN
+    if more > 0:
+        screen.warn(f"... and {more} more.")
+    if listed_in is not None:
+        screen.warn(f"All of them are listed in {listed_in}.")
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _TEXT else text[: _TEXT - 1] + "…"

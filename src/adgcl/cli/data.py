@@ -1,0 +1,178 @@
+"""`adgcl data`: which data sets there are, what is in them, and how to get them."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from adgcl.cli import options
+from adgcl.cli.screen import Screen, table
+
+if TYPE_CHECKING:
+    from adgcl.data.agreement import Figure
+    from adgcl.data.dataset import Dataset
+    from adgcl.data.entry import Entry
+
+app = typer.Typer(
+    help="List data sets, look into one, or get one.\n\n\b\nExample:\n  adgcl data list",
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+)
+_NAMES = {
+    "graphs": "graphs",
+    "avg_nodes": "nodes per graph",
+    "avg_edges": "edges per graph (undirected)",
+    "avg_directed_edges": "edges per graph (both directions)",
+    "classes_or_tasks": "classes or tasks",
+}
+
+
+@app.command("list")
+def list_all(data_dir: options.DataDir = None, as_json: options.Json = False) -> None:
+    """List every data set known by name: the paper's, and some more.
+
+    \b
+    Examples:
+      adgcl data list
+      adgcl data list --json
+    """
+    from adgcl.data.catalog import all_entries
+    from adgcl.data.folder import data_folder
+
+    screen, folder = Screen(as_json), data_folder(data_dir)
+    rows = [_listed(entry, folder) for entry in all_entries()]
+    screen.emit({"data_dir": str(folder), "datasets": rows})
+    columns = ("name", "what it is", "graphs", "task", "metric", "licence", "here")
+    cells = [(r["name"], r["title"], _count(r["graphs"]), r["task"], r["metric"], r["licence"], "yes" if r["here"] else "no") for r in rows]
+    screen.show(table(columns, cells, right=("graphs",)))
+    here = sum(row["here"] for row in rows)
+    screen.say(f"{here} of {len(rows)} are here (data folder: {folder}). `graphs` is the paper's count.")
+    screen.say("Look into one with `adgcl data info NAME`; get one with `adgcl data prepare NAME`.")
+
+
+@app.command("info")
+def info(
+    data: options.DataArgument,
+    data_dir: options.DataDir = None,
+    smiles_column: options.SmilesColumn = None,
+    label_columns: options.LabelColumns = None,
+    id_column: options.IdColumn = None,
+    task: options.TaskKind = None,
+    as_json: options.Json = False,
+) -> None:
+    """Count what is in a data set and lay it beside the paper's figures.
+
+    \b
+    Examples:
+      adgcl data info MUTAG
+      adgcl data info molecules.csv --json
+    """
+    from adgcl.cli.bad_rows import show_bad_rows
+    from adgcl.cli.progress import Bars
+    from adgcl.data.agreement import compare
+    from adgcl.data.statistics import count
+    from adgcl.experiments.source import Source
+    from adgcl.published import statistics
+
+    screen = Screen(as_json)
+    source = Source(data, data_dir, smiles_column, tuple(label_columns or ()), id_column, task)
+    with Bars(screen) as bars:
+        dataset = source.load(progress=bars)
+        counted = count(dataset.store)
+    published = statistics(dataset.origin.paper_name or dataset.name)
+    figures = compare(counted, dataset.task, published)
+    screen.emit(
+        {
+            "name": dataset.name,
+            "origin": asdict(dataset.origin),
+            "task": dataset.task.to_json(),
+            "features": dataset.store.spec.to_json(),
+            "split": {part: len(ids) for part, ids in dataset.split.items()} if dataset.split else None,
+            "unreadable": len(dataset.bad_rows),
+            "counted": asdict(counted),
+            "published": asdict(published) if published else None,
+            "agrees": all(f.agrees for f in figures if f.agrees is not None) if published else None,
+            "figures": [asdict(figure) for figure in figures],
+        }
+    )
+    _print_info(screen, dataset, figures)
+    show_bad_rows(screen, dataset.bad_rows, len(dataset) + len(dataset.bad_rows))
+
+
+@app.command("prepare")
+def prepare(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="A name from `adgcl data list`.")],
+    data_dir: options.DataDir = None,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Get a data set from its public home, if it is not here yet, and pack it.
+
+    \b
+    Example:
+      adgcl data prepare MUTAG
+    """
+    from adgcl.cli.progress import Bars
+    from adgcl.data.catalog import find_entry
+    from adgcl.data.folder import data_folder
+    from adgcl.data.load import load_dataset
+    from adgcl.data.prepare import bring
+
+    screen = Screen(as_json, quiet)
+    entry, folder = find_entry(name), data_folder(data_dir)
+    with Bars(screen) as bars:
+        bring(entry, folder, bars)
+        dataset = load_dataset(entry.name, data_dir=folder, progress=bars)
+    screen.emit({"name": entry.name, "graphs": len(dataset), "data_dir": str(folder)})
+    screen.show(f"{entry.name} is ready: {len(dataset):,} graphs.")
+    screen.say(f"\nNext:\n  adgcl data info {entry.name}\n  adgcl pretrain {entry.name} --out runs/{entry.name.lower()}")
+
+
+def _listed(entry: Entry, folder: Path) -> dict[str, Any]:
+    from adgcl.published import statistics
+
+    published = statistics(entry.origin.paper_name or entry.name)
+    return {
+        "name": entry.name,
+        "title": entry.title,
+        "family": entry.origin.family,
+        "graphs": published.graphs if published else None,
+        "task": _task(entry.task.kind, entry.task.num_tasks, entry.task.num_classes),
+        "metric": "–" if entry.task.metric == "none" else entry.task.metric,
+        "licence": entry.origin.licence,
+        "here": entry.is_here(folder),
+        "aliases": list(entry.aliases),
+    }
+
+
+def _task(kind: str, tasks: int, classes: int) -> str:
+    if kind == "none":
+        return "no labels"
+    return f"{classes} classes" if kind == "multiclass" else f"{tasks} x {kind}" if tasks > 1 else kind
+
+
+def _count(graphs: int | None) -> str:
+    return "–" if graphs is None else f"{graphs:,}"
+
+
+def _print_info(screen: Screen, dataset: Dataset, figures: list[Figure]) -> None:
+    origin, task = dataset.origin, dataset.task
+    facts = {
+        "source": origin.source,
+        "licence": origin.licence,
+        "citation": origin.citation,
+        "note": origin.note,
+        "task": _task(task.kind, task.num_tasks, task.num_classes) + (f", judged by {task.metric}" if task.kind != "none" else ""),
+        "split": ", ".join(f"{part} {len(ids):,}" for part, ids in dataset.split.items()) if dataset.split else "none: cross-validation",
+    }
+    screen.show(table(("", ""), [(k, v) for k, v in facts.items() if v], title=dataset.name))
+    words = {True: "yes", False: "no", None: ""}
+    cells = [(_NAMES[f.name], _number(f.counted), "–" if f.published is None else _number(f.published), words[f.agrees]) for f in figures]
+    screen.show(table(("", "counted", "paper", "agrees"), cells, right=("counted", "paper")))
+
+
+def _number(value: float | int) -> str:
+    return f"{value:,}" if isinstance(value, int) else f"{value:,.2f}"

@@ -1,0 +1,53 @@
+"""`adgcl embed`: a vector for every graph."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from adgcl.cli import options
+from adgcl.cli.screen import Screen
+
+
+def embed(
+    run: options.RunArgument,
+    data: options.DataArgument,
+    out: Annotated[Path, typer.Option("--out", "-o", help="Where to: .parquet, .csv or .npy.")],
+    device: Annotated[str, typer.Option("--device", help="auto, cpu, cuda, cuda:1 or mps.")] = "auto",
+    data_dir: options.DataDir = None,
+    smiles_column: options.SmilesColumn = None,
+    id_column: options.IdColumn = None,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Write one vector per input row, in input order.
+
+    The table has the column `id`, then `e0`, `e1` and so on. The data may be
+    new to the run, but must carry the same kind of features. A row that cannot
+    be read keeps its place, with NaN for numbers.
+
+    \b
+    Examples:
+      adgcl embed runs/freesolv freesolv --out freesolv.parquet
+      adgcl embed runs/mine new_molecules.csv --id-column name --out new.csv
+    """
+    from adgcl.cli.bad_rows import show_bad_rows
+    from adgcl.cli.progress import Bars
+    from adgcl.experiments.application import embed_data
+    from adgcl.experiments.source import Source
+    from adgcl.training.export import check_ending, write_embeddings
+
+    screen = Screen(as_json, quiet)
+    check_ending(out)
+    source = Source(data, data_dir, smiles_column, id_column=id_column)
+    with Bars(screen) as bars:
+        made = embed_data(run, source, device=device, progress=bars, on_embedded=bars.embedded)
+    write_embeddings(out, made.ids, made.matrix)
+    rows, width = made.matrix.shape
+    show_bad_rows(screen, made.dataset.bad_rows, rows)
+    unreadable = len(made.dataset.bad_rows)
+    screen.emit({"out": str(out), "rows": rows, "columns": width, "unreadable": unreadable, "run": str(run), "dataset": made.dataset.name})
+    note = f", {unreadable} of them unreadable (NaN)" if unreadable else ""
+    screen.show(f"Wrote {out}: {rows:,} rows{note}, {width} numbers each.")

@@ -1,0 +1,125 @@
+"""`adgcl evaluate`: how good are the embeddings?"""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from adgcl.cli import options
+from adgcl.cli.screen import Screen
+from adgcl.core.errors import ConfigError
+
+if TYPE_CHECKING:
+    from adgcl.experiments.evaluation import Judged
+    from adgcl.experiments.planning import Wishes
+    from adgcl.experiments.source import Source
+
+_PROBES = {"linear": ["linear"], "svm": ["svm"], "both": ["linear", "svm"]}
+_JUDGING = "Judging"
+
+
+def evaluate(
+    ctx: typer.Context,
+    items: Annotated[list[str], typer.Argument(metavar="[RUN] DATA", help="A run folder and data, or data alone to train from several seeds.")],
+    method: options.Method = None,
+    seeds: Annotated[int | None, typer.Option("--seeds", min=1, help="How many seeds. Default: 10.", rich_help_panel=_JUDGING)] = None,
+    mode: Annotated[str | None, typer.Option("--mode", help="strict (leaks nothing, the default) or as_published.", rich_help_panel=_JUDGING)] = None,
+    probe: Annotated[str, typer.Option("--probe", help="linear, svm or both.", rich_help_panel=_JUDGING)] = "linear",
+    jobs: Annotated[int | None, typer.Option("--jobs", "-j", min=1, help="Seeds at a time. Default: cores, or 1 for wide networks.", rich_help_panel=_JUDGING)] = None,
+    work: Annotated[Path, typer.Option("--work", help="Where unfinished and finished seeds are kept.", rich_help_panel=_JUDGING)] = Path("runs"),
+    fresh: Annotated[bool, typer.Option("--fresh", help="Do not reuse finished seeds.", rich_help_panel=_JUDGING)] = False,
+    out: Annotated[Path, typer.Option("--out", "-o", help="The folder for Records.")] = Path("results"),
+    epochs: options.Epochs = None,
+    batch_size: options.BatchSize = None,
+    device: options.Device = None,
+    precision: options.Precision = None,
+    config: options.ConfigFile = None,
+    assignments: options.Assignments = None,
+    data_dir: options.DataDir = None,
+    smiles_column: options.SmilesColumn = None,
+    label_columns: options.LabelColumns = None,
+    id_column: options.IdColumn = None,
+    task: options.TaskKind = None,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Judge a finished run, or train a method from several seeds and judge it.
+
+    The paper's figure stands beside the result, where it has one. Stopped with
+    Ctrl-C, the same command goes on where it was. Every result is kept as a
+    Record (JSON) with all that is needed to repeat it; `adgcl report` makes
+    tables of them.
+
+    \b
+    Examples:
+      adgcl evaluate runs/mine molecules.csv --label-column solubility
+      adgcl evaluate MUTAG --method adgcl --seeds 10
+      adgcl evaluate MUTAG --mode as_published --probe both --json
+    """
+    from adgcl.experiments.planning import Wishes
+    from adgcl.experiments.source import Source
+
+    screen = Screen(as_json, quiet)
+    if probe not in _PROBES:
+        raise ConfigError(f"There is no probe called {probe!r}.", "Use linear, svm or both.")
+    run, data = _run_and_data(items)
+    training = options.given(epochs=epochs, batch_size=batch_size, device=device, precision=precision)
+    flags = {"training": training, "protocol": {"probes": _PROBES[probe], **options.given(mode=mode)}}
+    wishes = Wishes(method, config, flags, tuple(assignments or ()))
+    source = Source(data, data_dir, smiles_column, tuple(label_columns or ()), id_column, task)
+    command = shlex.join(["adgcl", *(ctx.find_root().obj or ())])
+    if run is not None:
+        if method or set(training) - {"device"}:
+            raise ConfigError("A finished run cannot be trained again.", "Leave out --method and --epochs, or leave out RUN.")
+        judged = _judge_run(screen, run, source, wishes, seeds, device or "auto", command)
+    else:
+        judged = _judge_method(screen, source, wishes, seeds, (work, jobs, fresh), command)
+    _finish(screen, judged, out)
+
+
+def _run_and_data(items: list[str]) -> tuple[Path | None, str]:
+    if len(items) > 2:
+        raise ConfigError(f"Too many arguments: {' '.join(items)}.", "Give a run folder and data, or data alone.")
+    if len(items) == 2:
+        return Path(items[0]), items[1]
+    if (Path(items[0]) / "checkpoint.safetensors").exists():
+        raise ConfigError(f"{items[0]} is a run; there is no data to judge it by.", f"Say `adgcl evaluate {items[0]} DATA`.")
+    return None, items[0]
+
+
+def _judge_run(
+    screen: Screen, run: Path, source: Source, wishes: Wishes, seeds: int | None, device: str, command: str
+) -> Judged:
+    from adgcl.cli.progress import Bars
+    from adgcl.experiments.evaluation import evaluate_run
+
+    with Bars(screen) as bars:
+        return evaluate_run(run, source, wishes, seeds, device=device, progress=bars, command=command)
+
+
+def _judge_method(
+    screen: Screen, source: Source, wishes: Wishes, seeds: int | None, work: tuple[Path, int | None, bool], command: str
+) -> Judged:
+    from adgcl.cli.progress import Bars
+    from adgcl.experiments.evaluation import DEFAULT_SEEDS, Work, evaluate_new
+
+    with Bars(screen) as bars:
+        wanted = range(seeds or DEFAULT_SEEDS)
+        return evaluate_new(source, wishes, wanted, Work(*work), progress=bars, on_progress=bars.seed, command=command)
+
+
+def _finish(screen: Screen, judged: Judged, out: Path) -> None:
+    from adgcl.cli.bad_rows import show_bad_rows
+    from adgcl.reports.tables import as_text
+
+    paths = [record.save(out) for record in judged.records]
+    show_bad_rows(screen, judged.dataset.bad_rows, len(judged.dataset) + len(judged.dataset.bad_rows))
+    records: list[dict[str, Any]] = [record.to_json() for record in judged.records]
+    screen.emit({"records": records, "files": [str(path) for path in paths], "reused_seeds": judged.reused})
+    if judged.reused:
+        screen.say(f"{judged.reused} of {len(judged.records[0].seeds)} seeds were finished before and are reused (--fresh runs them again).")
+    screen.show(as_text(judged.records))
+    screen.say("Kept as " + ", ".join(map(str, paths)) + f"\nNext: adgcl report {out} --out report.html")

@@ -1,0 +1,137 @@
+"""The command `adgcl`: all its parts, and errors in words that a person can act on."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from adgcl.cli import data, doctor, embed, evaluate, methods, pretrain, quickstart, report, settings
+from adgcl.cli.screen import print_error
+from adgcl.core.errors import AdgclError, Interrupted
+
+_AGAIN = "This is a fault in adgcl. Run again with --debug to see where it comes from."
+
+
+class _Group(TyperGroup):
+    """Ctrl-C becomes an error of our own, before typer turns it into one of its own."""
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            raise Interrupted("Stopped.") from None
+
+
+app = typer.Typer(
+    name="adgcl",
+    cls=_Group,
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        print(f"adgcl {version('adgcl')}")
+        raise typer.Exit
+
+
+@app.callback()
+def _frame(
+    show_version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and stop.")
+    ] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Show the whole traceback of an error.")] = False,
+) -> None:
+    """Learn graph embeddings without labels, by adversarial graph augmentation (AD-GCL), and judge them.
+
+    \b
+    The first five minutes:
+      adgcl quickstart                              learn from built-in molecules
+      adgcl pretrain my.csv --out runs/mine         learn from your own SMILES
+      adgcl embed runs/mine my.csv --out emb.csv    a vector for every molecule
+      adgcl evaluate runs/mine my.csv               how good are the vectors?
+      adgcl doctor                                  is everything in its place?
+    """
+
+
+app.command("quickstart", rich_help_panel="Start here")(quickstart.quickstart)
+app.command("doctor", rich_help_panel="Start here")(doctor.doctor)
+app.command("pretrain", rich_help_panel="Learn and use")(pretrain.pretrain)
+app.command("embed", rich_help_panel="Learn and use")(embed.embed)
+app.command("evaluate", rich_help_panel="Judge and report")(evaluate.evaluate)
+app.command("report", rich_help_panel="Judge and report")(report.report)
+app.add_typer(data.app, name="data", rich_help_panel="Look things up")
+app.command("methods", rich_help_panel="Look things up")(methods.methods)
+app.command("settings", rich_help_panel="Look things up")(settings.settings)
+
+
+def run() -> None:
+    """The console entry."""
+    code = main(sys.argv[1:])
+    try:
+        sys.stdout.flush()
+    except OSError:
+        # Python flushes once more when it ends, and would complain about the closed pipe.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    sys.exit(code)
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run one command line and return its exit code."""
+    arguments, debug = _without_debug(arguments)
+    if not debug:
+        _silence_warnings()
+    try:
+        typer.main.get_command(app).main(args=arguments, prog_name="adgcl")
+    except SystemExit as stop:
+        return stop.code if isinstance(stop.code, int) else int(stop.code is not None)
+    except AdgclError as error:
+        return _explain(error, error.message, error.hint, error.exit_code, debug)
+    except KeyboardInterrupt as error:
+        return _explain(error, "Stopped.", None, Interrupted.exit_code, debug)
+    except BrokenPipeError:
+        return 0
+    except MemoryError as error:
+        return _explain(error, "There is not enough memory.", "Try a smaller --batch-size.", 1, debug)
+    except OSError as error:
+        about = f"{error.filename}: " if error.filename else ""
+        return _explain(error, f"{about}{error.strerror or error}.", _AGAIN, 1, debug)
+    except Exception as error:
+        first_line = (str(error).strip().splitlines() or [""])[0]
+        return _explain(error, f"{type(error).__name__}: {first_line}", _AGAIN, 1, debug)
+    return 0
+
+
+def _explain(error: BaseException, message: str, hint: str | None, code: int, debug: bool) -> int:
+    if debug:
+        import traceback
+
+        traceback.print_exception(error)
+    print_error(message, hint)
+    return code
+
+
+def _without_debug(arguments: Sequence[str]) -> tuple[list[str], bool]:
+    """`--debug` may stand before or after the command; nothing behind `--` is an option."""
+    end = arguments.index("--") if "--" in arguments else len(arguments)
+    options = [a for a in arguments[:end] if a != "--debug"]
+    return [*options, *arguments[end:]], len(options) < end
+
+
+def _silence_warnings() -> None:
+    """Libraries warn about their own insides, which is noise to a user; worker processes inherit the setting."""
+    import warnings
+
+    warnings.filterwarnings("ignore")
+    os.environ.setdefault("PYTHONWARNINGS", "ignore")

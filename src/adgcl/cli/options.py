@@ -1,0 +1,55 @@
+"""Options that several commands share: one wording, one meaning."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+_DATA = "Data"
+_SETTINGS = "Settings"
+_OUTPUT = "Output"
+
+DataArgument = Annotated[
+    str,
+    typer.Argument(metavar="DATA", help="A name from `adgcl data list`, a CSV of SMILES, or a folder of TU-format files."),
+]
+RunArgument = Annotated[Path, typer.Argument(metavar="RUN", help="The folder that `adgcl pretrain --out` made.")]
+
+DataDir = Annotated[
+    Path | None,
+    typer.Option("--data-dir", help="Where data files are. Default: $ADGCL_DATA, else ~/.cache/adgcl/data.", rich_help_panel=_DATA),
+]
+SmilesColumn = Annotated[
+    str | None, typer.Option("--smiles-column", help="The CSV column that holds SMILES. Default: found by its name.", rich_help_panel=_DATA)
+]
+LabelColumns = Annotated[
+    list[str] | None, typer.Option("--label-column", help="A CSV column that holds labels; may be repeated.", rich_help_panel=_DATA)
+]
+IdColumn = Annotated[
+    str | None, typer.Option("--id-column", help="The CSV column that names each row.", rich_help_panel=_DATA)
+]
+TaskKind = Annotated[
+    str | None,
+    typer.Option("--task", help="What the labels are: regression, binary or multiclass. Default: seen from them.", rich_help_panel=_DATA),
+]
+
+Method = Annotated[str | None, typer.Option("--method", "-m", help="How to learn; `adgcl methods` lists them.", rich_help_panel=_SETTINGS)]
+Epochs = Annotated[int | None, typer.Option("--epochs", help="Passes over the data.", rich_help_panel=_SETTINGS)]
+BatchSize = Annotated[int | None, typer.Option("--batch-size", help="Graphs per step.", rich_help_panel=_SETTINGS)]
+Device = Annotated[str | None, typer.Option("--device", help="auto, cpu, cuda, cuda:1 or mps.", rich_help_panel=_SETTINGS)]
+Precision = Annotated[str | None, typer.Option("--precision", help="float32 or bfloat16.", rich_help_panel=_SETTINGS)]
+ConfigFile = Annotated[Path | None, typer.Option("--config", "-c", help="A TOML file with settings.", rich_help_panel=_SETTINGS)]
+Assignments = Annotated[
+    list[str] | None,
+    typer.Option("--set", "-s", metavar="KEY=VALUE", help="One setting; may be repeated. `adgcl settings` lists them.", rich_help_panel=_SETTINGS),
+]
+
+Json = Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else, on stdout.", rich_help_panel=_OUTPUT)]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no advice.", rich_help_panel=_OUTPUT)]
+
+
+def given(**flags: object) -> dict[str, object]:
+    """Only the flags that the user gave."""
+    return {name: value for name, value in flags.items() if value is not None}

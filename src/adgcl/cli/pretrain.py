@@ -1,0 +1,99 @@
+"""`adgcl pretrain`: learn from graphs without labels."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from adgcl.cli import options
+from adgcl.cli.screen import Screen
+
+if TYPE_CHECKING:
+    from adgcl.experiments.pretraining import Pretrained
+
+
+def pretrain(
+    data: options.DataArgument,
+    out: Annotated[Path, typer.Option("--out", "-o", help="The run folder to make.")],
+    method: options.Method = None,
+    epochs: options.Epochs = None,
+    batch_size: options.BatchSize = None,
+    seed: Annotated[int | None, typer.Option("--seed", help="Decides every random number.", rich_help_panel="Settings")] = None,
+    device: options.Device = None,
+    precision: options.Precision = None,
+    config: options.ConfigFile = None,
+    assignments: options.Assignments = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in --out.")] = False,
+    data_dir: options.DataDir = None,
+    smiles_column: options.SmilesColumn = None,
+    label_columns: options.LabelColumns = None,
+    id_column: options.IdColumn = None,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Learn from graphs without labels; everything is kept in a run folder.
+
+    Settings come from the preset of the method and the kind of data, then
+    --config, then flags, then --set. Ctrl-C saves; --resume goes on.
+
+    \b
+    Examples:
+      adgcl pretrain freesolv --out runs/freesolv --epochs 20
+      adgcl pretrain molecules.csv --smiles-column smiles --out runs/mine
+      adgcl pretrain MUTAG --out runs/mutag --set reg_lambda=1
+      adgcl pretrain MUTAG --out runs/mutag --resume --epochs 300
+    """
+    from adgcl.cli.bad_rows import show_bad_rows
+    from adgcl.cli.progress import Bars
+    from adgcl.experiments.planning import Wishes
+    from adgcl.experiments.pretraining import BAD_ROWS_FILE
+    from adgcl.experiments.pretraining import pretrain as run_pretraining
+    from adgcl.experiments.source import Source
+    from adgcl.training.trackers import ProgressBar
+
+    screen = Screen(as_json, quiet)
+    source = Source(data, data_dir, smiles_column, tuple(label_columns or ()), id_column)
+    flags = options.given(epochs=epochs, batch_size=batch_size, seed=seed, device=device, precision=precision)
+    wishes = Wishes(method, config, {"training": flags}, tuple(assignments or ()))
+    with Bars(screen) as bars:
+        tracker = ProgressBar("pretrain", enabled=screen.live)
+        done = run_pretraining(source, out, wishes, resume=resume, trackers=[tracker], progress=bars)
+    total = len(done.dataset) + len(done.dataset.bad_rows)
+    show_bad_rows(screen, done.dataset.bad_rows, total, out / BAD_ROWS_FILE)
+    screen.emit(_summary(done))
+    _print_summary(screen, done, data)
+
+
+def _summary(done: Pretrained) -> dict[str, Any]:
+    return {
+        "run": str(done.folder),
+        "method": done.run.method.name,
+        "dataset": done.dataset.name,
+        "graphs": len(done.dataset),
+        "unreadable": len(done.dataset.bad_rows),
+        "epochs": done.run.training.epochs,
+        "finished_before": done.finished_before,
+        "resumed_after_epoch": done.started_at,
+        "metrics": done.metrics,
+        "seconds": round(done.seconds, 2),
+    }
+
+
+def _print_summary(screen: Screen, done: Pretrained, data: str) -> None:
+    from adgcl.methods.base import METHODS
+    from adgcl.reports.numbers import seconds_label
+
+    title = METHODS[done.run.method.name].title
+    if done.finished_before:
+        screen.show(f"{done.folder} is already finished: {title}, {done.started_at} epochs. Nothing was left to do.")
+    else:
+        after = f" from epoch {done.started_at + 1} on" if done.started_at else ""
+        epochs = f"{done.run.training.epochs} epochs{after}, " if METHODS[done.run.method.name].trains else ""
+        screen.show(f"{title} on {done.dataset.name}: {len(done.dataset):,} graphs, {epochs}{seconds_label(done.seconds)}.")
+    numbers = [f"{label} {done.metrics[name]:.3f}" for name, label in (("loss", "loss"), ("drop_ratio", "drop ratio")) if name in done.metrics]
+    screen.show(f"Run folder: {done.folder}" + (f"   last epoch: {', '.join(numbers)}" if numbers else ""))
+    screen.say(
+        f"\nNext:\n  adgcl embed {done.folder} {data} --out embeddings.parquet\n  adgcl evaluate {done.folder} {data}"
+    )

@@ -1,0 +1,54 @@
+"""Progress on stderr: bars for a person at a terminal, a line now and then for a log."""
+
+from __future__ import annotations
+
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+from adgcl.cli.screen import Screen, console
+
+if TYPE_CHECKING:
+    from adgcl.protocols.judging import SeedProgress
+
+
+class Bars:
+    """Named bars that appear when first heard of; usable wherever a progress function is asked for."""
+
+    def __init__(self, screen: Screen) -> None:
+        self.screen = screen
+        self._bars: Any = None
+        self._tasks: dict[str, Any] = {}
+
+    def __enter__(self) -> Bars:
+        if self.screen.live:
+            from rich.progress import BarColumn, Progress, SpinnerColumn, TaskProgressColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+            columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TextColumn("{task.fields[note]}"))
+            self._bars = Progress(*columns, TimeElapsedColumn(), TimeRemainingColumn(), console=console(stderr=True), transient=True)
+            self._bars.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        if self._bars is not None:
+            self._bars.stop()
+
+    def __call__(self, what: str, done: int, total: int | None = None) -> None:
+        """How far a piece of work called `what` is."""
+        self.update(what, done, total)
+
+    def update(self, what: str, done: int, total: int | None, note: str = "") -> None:
+        if self._bars is None:
+            return
+        if what not in self._tasks:
+            self._tasks[what] = self._bars.add_task(what, total=total, note="")
+        self._bars.update(self._tasks[what], completed=done, total=total, note=note, visible=total is None or done < total)
+
+    def embedded(self, done: int, total: int) -> None:
+        self.update("embed", done, total)
+
+    def seed(self, message: SeedProgress) -> None:
+        """A bar per running seed, with what its last step measured."""
+        note = "  ".join(f"{name.replace('_', ' ')} {value:.3f}" for name, value in message.metrics.items())
+        self.update(f"seed {message.seed}", message.done, message.total, note)
+        if self._bars is None and message.total and message.done == message.total:
+            self.screen.aside(f"seed {message.seed}: trained  {note}")

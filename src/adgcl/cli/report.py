@@ -1,0 +1,44 @@
+"""`adgcl report`: tables and figures from Records."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from adgcl.cli.options import Json
+from adgcl.cli.screen import Screen
+
+
+def report(
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="A folder of Records (`adgcl evaluate --out`), or a run folder.")] = Path("results"),
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="Where to: .md, .html, .tex, .csv or .svg.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Make a table or a figure of Records.
+
+    The ending of --out says what: Markdown, HTML, LaTeX, CSV or SVG; without it
+    the table is printed. A run folder gives the curves of its training (.svg).
+
+    \b
+    Examples:
+      adgcl report results
+      adgcl report results --out report.html
+      adgcl report runs/mine --out curves.svg
+    """
+    from adgcl.reports.documents import find_records, is_run_folder, write_curves, write_report
+    from adgcl.reports.tables import as_text
+
+    screen = Screen(as_json)
+    if is_run_folder(folder):
+        path = out or folder / "curves.svg"
+        write_curves(folder, path)
+        screen.emit({"out": str(path)})
+        screen.show(f"Wrote {path}.")
+        return
+    records = find_records(folder)
+    if out is not None:
+        write_report(records, out)
+    screen.emit({"out": str(out) if out else None, "records": [r.to_json() for r in records]})
+    screen.show(as_text(records) if out is None else f"Wrote {out} from {len(records)} Records.")

@@ -1,0 +1,109 @@
+"""Configuration: pydantic models with bounds and help, TOML files, and `key=value` overrides."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from adgcl.core.errors import ConfigError, did_you_mean
+
+C = TypeVar("C", bound="Config")
+Tree = dict[str, Any]
+
+
+class Config(BaseModel):
+    """Settings of one part: unknown keys are errors, values are checked and then fixed."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, validate_default=True)
+
+
+def read_toml(path: Path) -> Tree:
+    """The settings in a TOML file."""
+    try:
+        with Path(path).open("rb") as file:
+            return tomllib.load(file)
+    except OSError as error:
+        raise ConfigError(f"Cannot read {path}: {error.strerror}.", "Check the path given to --config.") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path} is not valid TOML: {error}.", "See docs/configuration.md for examples.") from error
+
+
+def merged(*trees: Mapping[str, Any]) -> Tree:
+    """Nested settings laid over each other, the last one winning."""
+    result: Tree = {}
+    for tree in trees:
+        for key, value in tree.items():
+            old = result.get(key)
+            both = isinstance(value, Mapping) and isinstance(old, Mapping)
+            result[key] = merged(old, value) if both else (merged(value) if isinstance(value, Mapping) else value)  # type: ignore[arg-type]
+    return result
+
+
+def parse_overrides(assignments: Iterable[str], sections: Mapping[str, type[BaseModel]]) -> Tree:
+    """Turn `section.key=value` (or a bare `key` that only one section has) into nested settings.
+
+    A setting inside a setting is written with more dots: `method.gate.hard=true`, or `gate.hard=true`.
+    """
+    tree: Tree = {}
+    for assignment in assignments:
+        path, equals, text = assignment.partition("=")
+        if not equals or not path.strip():
+            raise ConfigError(f"Cannot read the setting {assignment!r}.", "Write it as key=value.")
+        *homes, key = _locate(path.strip(), sections)
+        place = tree
+        for home in homes:
+            place = place.setdefault(home, {})
+        place[key] = _value(text.strip())
+    return tree
+
+
+def _locate(path: str, sections: Mapping[str, type[BaseModel]]) -> list[str]:
+    key, *inner = path.split(".")
+    if key in sections and inner:
+        return [key, *inner]
+    homes = [name for name, model in sections.items() if key in model.model_fields]
+    if len(homes) == 1:
+        return [homes[0], key, *inner]
+    if homes:
+        raise ConfigError(f"{key!r} is a setting of several sections.", "Say " + " or ".join(f"{h}.{path}" for h in homes) + ".")
+    if inner:
+        raise ConfigError(f"There is no section {key!r} in {path!r}.", did_you_mean(key, sections))
+    known = {name for model in sections.values() for name in model.model_fields}
+    raise ConfigError(f"There is no setting called {key!r}.", did_you_mean(key, known))
+
+
+def _value(text: str) -> Any:
+    """A TOML value, or the text itself, so that `name=gin` needs no quotes."""
+    try:
+        return tomllib.loads(f"v = {text}")["v"]
+    except tomllib.TOMLDecodeError:
+        return text
+
+
+def build(model: type[C], settings: Mapping[str, Any], where: str = "") -> C:
+    """Check `settings` against `model`; the first things that are wrong become one clear error."""
+    try:
+        return model.model_validate(dict(settings))
+    except ValidationError as error:
+        raise ConfigError(*_explain(error, model, where)) from error
+
+
+def _explain(error: ValidationError, model: type[BaseModel], where: str) -> tuple[str, str]:
+    problem = error.errors()[0]
+    path = ".".join([*([where] if where else []), *(str(p) for p in problem["loc"])])
+    if problem["type"] == "extra_forbidden":
+        return f"There is no setting called {path!r}.", did_you_mean(str(problem["loc"][-1]), _fields_at(model, problem["loc"][:-1]))
+    return f"{path} = {problem.get('input')!r}: {problem['msg']}.", "`adgcl settings` lists every setting with its range."
+
+
+def _fields_at(model: type[BaseModel], path: tuple[int | str, ...]) -> list[str]:
+    for step in path:
+        annotation = model.model_fields[str(step)].annotation if str(step) in model.model_fields else None
+        if not (isinstance(annotation, type) and issubclass(annotation, BaseModel)):
+            break
+        model = annotation
+    return list(model.model_fields)

@@ -1,0 +1,48 @@
+"""Provenance: which versions and which machine made a result, and how much memory it took."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import os
+import platform
+import sys
+from functools import cache
+from typing import Any
+
+PACKAGES = ("adgcl", "torch", "numpy", "scipy", "scikit-learn", "rdkit", "torch_geometric", "safetensors")
+
+
+@cache
+def versions() -> dict[str, str]:
+    """Python's and every package's version that can change a number."""
+    found = {"python": platform.python_version()}
+    for name in PACKAGES:
+        try:
+            found[name] = importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
+            continue
+    return found
+
+
+@cache
+def machine() -> dict[str, Any]:
+    """The processor and how many cores this process may use."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    return {"system": platform.system(), "processor": _processor(), "cores": cores}
+
+
+def peak_memory_mb() -> float:
+    """The most memory this process has had resident so far."""
+    import resource
+
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return round(peak / (1 << 20 if sys.platform == "darwin" else 1 << 10), 1)
+
+
+def _processor() -> str:
+    try:
+        with open("/proc/cpuinfo", encoding="utf-8") as file:
+            names = [line.partition(":")[2].strip() for line in file if line.startswith("model name")]
+        return names[0] if names else platform.machine()
+    except OSError:
+        return platform.processor() or platform.machine()

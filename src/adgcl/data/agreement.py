@@ -1,0 +1,38 @@
+"""Agreement: what is counted in a store beside what the paper prints about it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from adgcl.core.schema import Task
+from adgcl.data.statistics import Statistics
+from adgcl.published import PublishedStatistics
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One figure, counted and printed; `agrees` is None where the paper says nothing."""
+
+    name: str
+    counted: float | int
+    published: float | int | None
+    agrees: bool | None
+
+
+def compare(counted: Statistics, task: Task, published: PublishedStatistics | None) -> list[Figure]:
+    """The figures that the paper prints of a data set, as far as it prints them."""
+    directed = published is not None and published.edges_counted == "directed"
+    edges = counted.avg_directed_edges if directed else counted.avg_edges
+    labels = task.num_classes if task.kind == "multiclass" else task.num_tasks
+    printed = (None,) * 4 if published is None else (published.graphs, published.avg_nodes, published.avg_edges, published.classes_or_tasks)
+    names = ("graphs", "avg_nodes", "avg_directed_edges" if directed else "avg_edges", "classes_or_tasks")
+    values = (counted.graphs, counted.avg_nodes, edges, labels)
+    return [Figure(name, ours, theirs, _agree(ours, theirs)) for name, ours, theirs in zip(names, values, printed)]
+
+
+def _agree(ours: float | int, theirs: float | int | None) -> bool | None:
+    """Whether two figures are the same up to one unit of the last digit that is printed."""
+    if theirs is None:
+        return None
+    decimals = 0 if isinstance(theirs, int) else len(repr(theirs).partition(".")[2])
+    return abs(ours - theirs) <= (0 if isinstance(theirs, int) else 10.0**-decimals + 1e-9)

@@ -1,0 +1,97 @@
+"""Data sets packed once: the next time they open at once, and nothing is parsed."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.metadata
+import json
+import re
+import warnings
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from adgcl.core.errors import DataError, OutputError
+from adgcl.data.dataset import Dataset
+from adgcl.data.folder import packed_folder
+from adgcl.data.packed import open_dataset, read_stamp, save_dataset
+from adgcl.graphs.storage import FORMAT, SUFFIX
+
+# Files beside the readers that have no part in what a packed store contains.
+_NOT_READERS = frozenset(
+    "cache catalog download features folder generated load prepare statistics batch ops view convert "
+    "convert_networkx convert_pyg".split()
+)
+
+
+@dataclass(frozen=True)
+class Source:
+    """What a Dataset is read from: a name for people, files or folders, and the options of the reader."""
+
+    name: str
+    files: tuple[Path, ...]
+    options: dict[str, Any] = field(default_factory=dict)
+
+    def place(self) -> Path:
+        """The file that keeps this source packed: one for each set of paths and options."""
+        paths = [str(file.resolve()) for file in self.files]
+        identity = json.dumps([paths, self.options], sort_keys=True, default=repr)
+        readable = re.sub(r"[^A-Za-z0-9._-]+", "_", self.name)[:60]
+        return packed_folder() / f"{readable}-{_digest(identity)[:12]}{SUFFIX}"
+
+    def stamp(self) -> str:
+        """Changes when a file of the source changes, or the code that reads it."""
+        facts = [(str(f), f.stat().st_size, f.stat().st_mtime_ns) for f in _plain_files(self.files)]
+        return _digest(json.dumps([FORMAT, _reader_version(), facts]))
+
+
+def cached(source: Source, read: Callable[[], Dataset]) -> Dataset:
+    """The packed Dataset of a source; `read` makes it when there is none that fits."""
+    place, stamp = source.place(), source.stamp()
+    try:
+        if read_stamp(place) == stamp:
+            return open_dataset(place)
+    except DataError:
+        pass  # Not there yet, or damaged: read the source.
+    dataset = read()
+    try:
+        save_dataset(dataset, place, stamp)
+        return open_dataset(place)
+    except OutputError as error:
+        _warn_once(str(place.parent), error.message)
+        return dataset
+
+
+def _plain_files(paths: Iterable[Path]) -> list[Path]:
+    found = []
+    for path in paths:
+        found += sorted(p for p in path.rglob("*") if p.is_file()) if path.is_dir() else [path]
+    return found
+
+
+@cache
+def _reader_version() -> str:
+    """A digest of the code that reads and packs data, and of the RDKit that reads molecules.
+
+    A version number that someone forgets to raise would serve stale graphs; this one cannot be forgotten.
+    """
+    package = Path(__file__).parent.parent
+    files = [path for part in ("data", "graphs") for path in sorted((package / part).glob("*.py"))]
+    code = [path.read_bytes() for path in files if path.stem not in _NOT_READERS]
+    try:
+        rdkit = importlib.metadata.version("rdkit")
+    except importlib.metadata.PackageNotFoundError:
+        rdkit = "none"
+    return hashlib.sha256(b"\0".join([rdkit.encode(), *code])).hexdigest()
+
+
+@cache
+def _warn_once(folder: str, reason: str) -> None:
+    hint = "Set ADGCL_CACHE to a folder that can be written to."
+    warnings.warn(f"Data cannot be kept packed in {folder}: {reason} {hint}", stacklevel=2)
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()

@@ -1,0 +1,62 @@
+"""Dataset: a named source of graphs, with what is known about it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from adgcl.core.schema import Task
+from adgcl.graphs.store import GraphStore
+
+Split = Mapping[str, npt.NDArray[np.int64]]
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where a data set comes from and how it may be used; `paper_name` is what the paper's tables call it."""
+
+    family: str
+    source: str = ""
+    licence: str = "not stated"
+    citation: str = ""
+    note: str = ""
+    paper_name: str = ""
+
+
+@dataclass(frozen=True)
+class BadRow:
+    """An input row that could not become a graph: its line in the file (from 1), its text and why."""
+
+    line: int
+    text: str
+    reason: str
+
+
+@dataclass(frozen=True, eq=False)
+class Dataset:
+    """Graphs with a name, a Task, perhaps a published split, and rows that could not be read.
+
+    `rows` maps each graph to its input row (from 0), so that outputs stay aligned with the input when
+    unreadable rows were left out.
+    """
+
+    name: str
+    store: GraphStore
+    origin: Origin
+    split: Split | None = None
+    bad_rows: tuple[BadRow, ...] = ()
+    rows: npt.NDArray[np.int64] | None = field(default=None, repr=False)
+    smiles: Sequence[str] | None = field(default=None, repr=False)
+
+    def __len__(self) -> int:
+        return len(self.store)
+
+    @property
+    def task(self) -> Task:
+        return self.store.task
+
+    def with_store(self, store: GraphStore) -> Dataset:
+        return replace(self, store=store)

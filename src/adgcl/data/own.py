@@ -1,0 +1,84 @@
+"""Graphs and SMILES that are in memory already, and the options of their readers."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+from adgcl.core.errors import ConfigError, DataError, UnknownNameError
+from adgcl.data.dataset import Dataset, Origin
+from adgcl.data.download import Progress
+from adgcl.graphs.store import GraphStore
+
+_LISTS = "Give a list of SMILES, of PyTorch Geometric Data or of NetworkX graphs."
+
+
+def from_objects(
+    data: Any, atom_features: str | None, progress: Progress | None, options: dict[str, Any]
+) -> Dataset:
+    """A Dataset, a GraphStore, or a list of SMILES, PyTorch Geometric or NetworkX graphs, as a Dataset."""
+    if isinstance(data, Dataset | GraphStore):
+        refuse(options, atom_features, f"A {type(data).__name__}")
+        return data if isinstance(data, Dataset) else _own(data)
+    if isinstance(data, bytes | dict) or not (hasattr(data, "__iter__") or hasattr(data, "__getitem__")):
+        raise DataError(f"A {type(data).__name__} is nothing that can be read as graphs.", _LISTS)
+    items = list(data)
+    kinds = {_kind(item) for item in items}
+    if len(kinds) != 1 or "" in kinds:
+        found = ", ".join(sorted({type(item).__name__ for item in items})) or "nothing"
+        raise DataError(f"The list holds {found}.", _LISTS)
+    if kinds == {"smiles"}:
+        return _from_smiles(items, options | as_option(atom_features), progress)
+    refuse({}, atom_features, "A list of graphs")
+    from adgcl.graphs import convert
+
+    pack_all: Callable[..., GraphStore] = convert.from_pyg if kinds == {"pyg"} else convert.from_networkx
+    check_options(pack_all, options)
+    return _own(pack_all(items, **options))
+
+
+def as_option(atom_features: str | None) -> dict[str, Any]:
+    """How readers of SMILES are told which features atoms get."""
+    return {} if atom_features is None else {"features": atom_features}
+
+
+def refuse(options: dict[str, Any], atom_features: str | None, what: str) -> None:
+    """Say that `what` takes no options, if there are any."""
+    names = sorted(options) + ([] if atom_features is None else ["atom_features"])
+    if names:
+        raise ConfigError(f"{what} takes no option {', '.join(names)}.", "Options are for tables and lists.")
+
+
+def check_options(reader: Callable[..., Any], options: dict[str, Any]) -> None:
+    """Say which option the reader does not know."""
+    known = list(inspect.signature(reader).parameters)[1:]
+    for name in options:
+        if name not in known:
+            raise UnknownNameError("option", name, known)
+
+
+def told(progress: Progress | None, what: str) -> Callable[[int, int | None], None] | None:
+    """`progress` for a reader that only counts."""
+    return None if progress is None else lambda done, total: progress(what, done, total)
+
+
+def _own(store: GraphStore) -> Dataset:
+    return Dataset("graphs", store, Origin("own", source="in memory"))
+
+
+def _from_smiles(smiles: list[Any], options: dict[str, Any], progress: Progress | None) -> Dataset:
+    from adgcl.data.smiles_table import smiles_dataset
+
+    check_options(smiles_dataset, options)
+    texts = [str(text) for text in smiles]
+    dataset: Dataset = smiles_dataset(texts, progress=told(progress, "read SMILES"), **options)
+    return dataset
+
+
+def _kind(item: Any) -> str:
+    """What an item is, told without importing its library."""
+    if isinstance(item, str):
+        return "smiles"
+    libraries = {base.__module__.partition(".")[0] for base in type(item).__mro__}
+    return "pyg" if "torch_geometric" in libraries else "networkx" if "networkx" in libraries else ""

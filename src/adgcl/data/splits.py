@@ -1,0 +1,103 @@
+"""Ways to divide a data set: by scaffold (as OGB and Hu et al. do), at random, in stratified folds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from adgcl.core.errors import DataError
+from adgcl.graphs.scaffolds import scaffolds
+
+Parts = dict[str, npt.NDArray[np.int64]]
+Progress = Callable[[int, int], None]
+
+FRACTIONS = (0.8, 0.1, 0.1)
+
+
+def scaffold_split(
+    smiles: Sequence[str],
+    fractions: Sequence[float] = FRACTIONS,
+    *,
+    workers: int | None = None,
+    progress: Progress | None = None,
+) -> Parts:
+    """Split molecules so that no Bemis-Murcko scaffold (with chirality) is in two parts; nothing is random.
+
+    Scaffold groups are taken by size, then first index, both descending: into train while they fit, else
+    into valid while they fit, else into test. This gives OGB's own split files. Text that is no SMILES at all
+    is a group of its own.
+    """
+    _check(len(smiles), fractions)
+    groups: dict[str, list[int]] = {}
+    for index, scaffold in enumerate(scaffolds(smiles, workers, progress)):
+        groups.setdefault(f"unreadable {index}" if scaffold is None else scaffold, []).append(index)
+    train_end = fractions[0] * len(smiles)
+    valid_end = (fractions[0] + fractions[1]) * len(smiles)
+    train: list[int] = []
+    valid: list[int] = []
+    test: list[int] = []
+    for group in sorted(groups.values(), key=lambda group: (len(group), group[0]), reverse=True):
+        if len(train) + len(group) <= train_end:
+            train += group
+        elif len(train) + len(valid) + len(group) <= valid_end:
+            valid += group
+        else:
+            test += group
+    return _parts(train, valid, test)
+
+
+def random_split(count: int, fractions: Sequence[float] = FRACTIONS, seed: int = 0) -> Parts:
+    """Split `count` graphs at random; the same seed gives the same split."""
+    _check(count, fractions)
+    order = np.random.default_rng(seed).permutation(count)
+    # The small addition keeps 0.8 + 0.1 of 10 at 9 whatever the rounding of the sum.
+    train_end = int(fractions[0] * count + 1e-9)
+    valid_end = int((fractions[0] + fractions[1]) * count + 1e-9)
+    return _parts(order[:train_end], order[train_end:valid_end], order[valid_end:])
+
+
+def stratified_folds(
+    y: npt.ArrayLike, num_folds: int = 10, seed: int = 0, valid_fold: bool = False
+) -> list[Parts]:
+    """`num_folds` divisions in train and test, each test part with the same mix of classes.
+
+    With `valid_fold` the fold after the test fold is taken out of train, as `valid`; else valid is empty.
+    """
+    from sklearn.model_selection import StratifiedKFold
+
+    labels = np.asarray(y).reshape(-1)
+    if not 2 <= num_folds <= len(labels):
+        raise DataError(
+            f"{len(labels)} graphs cannot be divided in {num_folds} folds.", "Choose 2 folds or more."
+        )
+    folder = StratifiedKFold(num_folds, shuffle=True, random_state=seed)
+    tests = [test for _, test in folder.split(np.zeros(len(labels)), labels)]
+    nothing = np.empty(0, dtype=np.int64)
+    valids = tests[1:] + tests[:1] if valid_fold else [nothing] * num_folds
+    everything = np.arange(len(labels))
+    return [
+        _parts(np.setdiff1d(everything, np.concatenate([valid, test])), valid, test)
+        for valid, test in zip(valids, tests, strict=True)
+    ]
+
+
+def restricted(split: Parts, kept: npt.NDArray[np.int64]) -> Parts:
+    """A split of all input rows as a split of the graphs that remain when only the rows `kept` became graphs."""
+    return {name: np.flatnonzero(np.isin(kept, rows)) for name, rows in split.items()}
+
+
+def _check(count: int, fractions: Sequence[float]) -> None:
+    if count < 1:
+        raise DataError("There is nothing to split.")
+    if len(fractions) != 3 or min(fractions) < 0 or abs(sum(fractions) - 1) > 1e-6:
+        raise DataError(
+            f"The split fractions {tuple(fractions)} are not three parts of 1.",
+            "Give for example (0.8, 0.1, 0.1).",
+        )
+
+
+def _parts(train: npt.ArrayLike, valid: npt.ArrayLike, test: npt.ArrayLike) -> Parts:
+    named = (("train", train), ("valid", valid), ("test", test))
+    return {name: np.sort(np.asarray(rows, dtype=np.int64)) for name, rows in named}

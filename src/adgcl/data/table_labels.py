@@ -1,0 +1,127 @@
+"""Labels written as text: numbers or class names, and the Task they amount to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import get_args
+
+import numpy as np
+import numpy.typing as npt
+
+from adgcl.core.errors import DataError, UnknownNameError
+from adgcl.core.schema import Task, TaskKind
+
+Labels = npt.NDArray[np.float64]
+
+_MISSING = frozenset({"", "na", "n/a", "nan", "null", "none", "?", "-"})
+_NO_AND_YES = (
+    ("false", "true"), ("no", "yes"), ("n", "y"), ("f", "t"), ("inactive", "active"), ("negative", "positive"),
+    ("neg", "pos"), ("non-toxic", "toxic"), ("nontoxic", "toxic"),
+)  # fmt: skip
+# Up to this many different whole numbers are read as classes, more as measurements.
+_FEW = 10
+
+
+@dataclass(frozen=True)
+class LabelColumn:
+    """The name of a label column, its texts, and how to say where the text of a row stands."""
+
+    name: str
+    texts: Sequence[str]
+    where: Callable[[int], str]
+
+
+def read_labels(columns: Sequence[LabelColumn], asked: Task | str | None = None) -> tuple[Labels, Task]:
+    """Labels `[rows, columns]` with NaN for missing ones, and their Task.
+
+    Unless `asked`, it is guessed: only 0 and 1 (or words like yes and no) are binary tasks; one column of other
+    words, or of up to ten different whole numbers, is classes; anything else is regression.
+    """
+    kind = _kind_asked(asked)
+    names = tuple(column.name for column in columns)
+    if len(columns) == 1 and kind in (None, "multiclass"):
+        classes = _classes(columns[0], certain=kind == "multiclass")
+        if classes is not None:
+            return classes[0], asked if isinstance(asked, Task) else classes[1]
+    if kind == "multiclass":
+        raise DataError(f"{len(columns)} label columns cannot be one choice of classes.", "Name only one.")
+    y = np.stack([_numbers(column) for column in columns], axis=1)
+    zero_one = bool((np.isnan(y) | (y == 0) | (y == 1)).all())
+    if kind == "binary" and not zero_one:
+        raise DataError(
+            "Binary labels must be 0, 1 or empty.", "For more than two values use --task multiclass."
+        )
+    guessed: TaskKind = "binary" if zero_one and kind != "regression" else "regression"
+    return y, asked if isinstance(asked, Task) else Task(guessed, num_tasks=len(columns), names=names)
+
+
+def has_labels(column: LabelColumn) -> bool:
+    return any(text.strip().lower() not in _MISSING for text in column.texts)
+
+
+def _kind_asked(asked: Task | str | None) -> TaskKind | None:
+    kind = asked.kind if isinstance(asked, Task) else asked
+    if kind is not None and kind not in get_args(TaskKind):
+        raise UnknownNameError("kind of task", kind, get_args(TaskKind))
+    return kind  # type: ignore[return-value]
+
+
+def _classes(column: LabelColumn, certain: bool) -> tuple[Labels, Task] | None:
+    """The texts as class numbers, or None if they are not classes."""
+    present = [text.strip() for text in column.texts if text.strip().lower() not in _MISSING]
+    different = set(present)
+    numbers = {text: value for text in different if (value := _number(text)) is not None}
+    if not certain:
+        if _no_and_yes(different) is not None:
+            return None
+        # With words among the numbers this is an error, which the reader of numbers reports.
+        if numbers and (len(numbers) < len(different) or not _few_whole(set(numbers.values()))):
+            return None
+    if numbers and len(numbers) == len(different):
+        # 1 and 1.0 are the same class.
+        values = sorted(set(numbers.values()))
+        code = {text: values.index(value) for text, value in numbers.items()}
+        names = tuple(f"{value:.15g}" for value in values)
+    else:
+        names = tuple(sorted(different))
+        code = {name: number for number, name in enumerate(names)}
+    y = np.array([[code.get(text.strip(), np.nan)] for text in column.texts], dtype=np.float64)
+    return y, Task("multiclass", num_classes=len(names), names=names)
+
+
+def _few_whole(values: set[float]) -> bool:
+    """Whether numbers are more likely classes than measurements (0 and 1 alone are a binary task)."""
+    return len(values) <= _FEW and all(value.is_integer() for value in values) and not values <= {0.0, 1.0}
+
+
+def _numbers(column: LabelColumn) -> Labels:
+    """The texts as numbers, words like yes and no as 1 and 0."""
+    lowered = [text.strip().lower() for text in column.texts]
+    pair = _no_and_yes({text for text in lowered if text not in _MISSING})
+    if pair is not None:
+        return np.array([float(pair.index(text)) if text in pair else np.nan for text in lowered])
+    y = np.full(len(lowered), np.nan)
+    for row, text in enumerate(lowered):
+        if text in _MISSING:
+            continue
+        value = _number(text)
+        if value is None or not np.isfinite(value):
+            raise DataError(
+                f"{column.where(row)}: the label {column.texts[row].strip()!r} of {column.name!r} is not a number.",
+                "Correct it, leave it empty for a missing label, or use --task multiclass if labels are words.",
+            )
+        y[row] = value
+    return y
+
+
+def _no_and_yes(texts: set[str]) -> tuple[str, str] | None:
+    lowered = {text.lower() for text in texts}
+    return next((pair for pair in _NO_AND_YES if lowered and lowered <= set(pair)), None)
+
+
+def _number(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None

@@ -1,0 +1,99 @@
+"""Pre-training: data and wishes in, a run folder out, that can be stopped and resumed at any time."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from adgcl.core.errors import CheckpointError
+from adgcl.core.files import ensure_folder
+from adgcl.data.dataset import Dataset
+from adgcl.experiments.planning import Wishes, plan
+from adgcl.experiments.source import Source
+from adgcl.training.checkpoints import Checkpoint, load_checkpoint
+from adgcl.training.export import write_bad_rows
+from adgcl.training.run_config import RunConfig
+from adgcl.training.run_folder import RunFolder
+from adgcl.training.runs import describe_data
+from adgcl.training.trackers import Tracker
+from adgcl.training.trainer import Trainer
+
+BAD_ROWS_FILE = "unreadable.csv"
+
+
+@dataclass(frozen=True)
+class Pretrained:
+    """What came of it: the folder, the settings, the data, and the last epoch's metrics.
+
+    `started_at` is how many epochs were done before; `finished_before` says that nothing was left to do.
+    """
+
+    folder: Path
+    run: RunConfig
+    dataset: Dataset
+    metrics: dict[str, Any]
+    seconds: float
+    started_at: int = 0
+    finished_before: bool = False
+
+
+def pretrain(
+    source: Source,
+    folder: Path,
+    wishes: Wishes,
+    *,
+    resume: bool = False,
+    trackers: Sequence[Tracker] = (),
+    progress: Any = None,
+) -> Pretrained:
+    """Train a method on data and keep everything in `folder`."""
+    files = RunFolder(folder)
+    files.refuse_to_overwrite(resume)
+    ensure_folder(folder)
+    saved = load_checkpoint(files.checkpoint) if resume and files.checkpoint.exists() else None
+    dataset, run = _settle(source, wishes, saved, progress)
+    return pretrain_dataset(dataset, run, folder, saved=saved, trackers=trackers)
+
+
+def pretrain_dataset(
+    dataset: Dataset,
+    run: RunConfig,
+    folder: Path,
+    *,
+    saved: Checkpoint | None = None,
+    trackers: Sequence[Tracker] = (),
+) -> Pretrained:
+    """The same for data that is already loaded; `saved` is the checkpoint to go on from."""
+    files = RunFolder(folder)
+    data = describe_data(dataset)
+    if saved is not None:
+        _check_same_data(saved, data)
+        if saved.progress.epoch >= run.training.epochs:
+            rows = files.read_metrics()
+            return Pretrained(folder, saved.config, dataset, rows[-1] if rows else {}, 0.0, saved.progress.epoch, True)
+    if dataset.bad_rows:
+        write_bad_rows(folder / BAD_ROWS_FILE, dataset.bad_rows)
+    started = time.monotonic()
+    Trainer(run, dataset.store, folder=files, trackers=trackers, resume=saved is not None, data=data).fit()
+    rows = files.read_metrics()
+    done = saved.progress.epoch if saved else 0
+    return Pretrained(folder, run, dataset, rows[-1] if rows else {}, time.monotonic() - started, done)
+
+
+def _settle(source: Source, wishes: Wishes, saved: Checkpoint | None, progress: Any) -> tuple[Dataset, RunConfig]:
+    """The data as the run sees it, and the run's settings, which depend on the kind of data."""
+    dataset = source.load(progress=progress)
+    run = plan(dataset, wishes, saved=saved.config if saved else None).run
+    return source.seen_through(dataset, run.data, progress), run
+
+
+def _check_same_data(saved: Checkpoint, data: dict[str, Any]) -> None:
+    before = saved.data.get("fingerprint")
+    if before is not None and before != data["fingerprint"]:
+        raise CheckpointError(
+            f"The run was started on other data ({saved.data.get('name')}, {saved.data.get('graphs')} graphs).",
+            "Resume with the same data and columns, or choose another folder with --out.",
+        )

@@ -1,0 +1,52 @@
+"""Source: where data comes from and how to read it, as a user says it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, get_args
+
+from adgcl.data.dataset import Dataset
+from adgcl.data.features import choose_features
+from adgcl.data.load import load_dataset
+from adgcl.graphs.atoms import FeatureSet
+from adgcl.training.run_config import DataConfig
+
+
+@dataclass(frozen=True)
+class Source:
+    """A name or path, the folder of data files, and the columns of a CSV file."""
+
+    data: str | Path
+    data_dir: Path | None = None
+    smiles_column: str | None = None
+    label_columns: tuple[str, ...] = ()
+    id_column: str | None = None
+    task: str | None = None
+
+    def load(self, atom_features: str | None = None, progress: Any = None) -> Dataset:
+        """The data with every feature its source has; `atom_features` says how SMILES become features."""
+        columns = {
+            "smiles_column": self.smiles_column,
+            "label_columns": list(self.label_columns) or None,
+            "id_column": self.id_column,
+            "task": self.task,
+        }
+        given = {name: value for name, value in columns.items() if value is not None}
+        return load_dataset(self.data, data_dir=self.data_dir, atom_features=atom_features, progress=progress, **given)
+
+    def load_for(self, config: DataConfig, progress: Any = None) -> Dataset:
+        """The data as a run with these settings sees it."""
+        return self.seen_through(self.load(progress=progress), config, progress)
+
+    def seen_through(self, dataset: Dataset, config: DataConfig, progress: Any = None) -> Dataset:
+        """`dataset`, which was loaded from here, with the features that `config` chooses."""
+        if atom_features_of(dataset) not in (None, config.atom_features):
+            dataset = self.load(config.atom_features, progress)
+        return dataset.with_store(choose_features(dataset.store, config.features))
+
+
+def atom_features_of(dataset: Dataset) -> str | None:
+    """How the molecules of `dataset` became features; None if it does not hold molecules read from SMILES."""
+    name = dataset.store.spec.name
+    return name if name in get_args(FeatureSet) else None

@@ -1,0 +1,175 @@
+"""Every sparse kernel: neighbour sums, edge-message sums, per-graph sums and means.
+
+The adjacency of a batch is a CSR matrix, so a weighted neighbour sum is one sparse-dense product. Its backward
+is written by hand: the gradient of `x` is the product with the transpose (for free where every edge has an
+opposite), the gradient of the weights is a product sampled at the edges. Autograd's own rule for CSR weights is
+one to two orders of magnitude slower and wrong on duplicate edges.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.autograd.function import once_differentiable
+
+from adgcl.graphs.batch import GraphBatch
+
+# Devices whose torch build multiplies CSR matrices; elsewhere (MPS) the same sums are gathered and scattered.
+_CSR_DEVICES = ("cpu", "cuda")
+warnings.filterwarnings("ignore", message="Sparse CSR tensor support is in beta state")
+
+
+def neighbour_sum(x: Tensor, batch: GraphBatch, edge_keep: Tensor | None = None) -> Tensor:
+    """`out[i] = sum over edges e = (j -> i) of edge_keep[e] * x[j]`; without weights every edge counts 1."""
+    if edge_keep is None:
+        edge_keep = torch.ones(batch.num_edges, device=x.device)
+    x = _wide(x)
+    return _NeighbourSum.apply(x, edge_keep.to(x.dtype), batch)
+
+
+def edge_message_sum(
+    x: Tensor, edge_table: Tensor, edge_code: Tensor, batch: GraphBatch, edge_keep: Tensor | None = None
+) -> Tensor:
+    """GINE's sum: `out[i] = sum over e = (j -> i) of edge_keep[e] * relu(x[j] + edge_table[edge_code[e]])`."""
+    x = _wide(x)
+    keep = None if edge_keep is None else edge_keep.to(x.dtype)
+    return _EdgeMessageSum.apply(x, edge_table.to(x.dtype), keep, edge_code, batch)
+
+
+def graph_sum(values: Tensor, batch: GraphBatch) -> Tensor:
+    """Per-graph sum of node rows."""
+    return _SegmentSum.apply(_wide(values), batch.node_ptr, batch.batch)
+
+
+def graph_mean(values: Tensor, batch: GraphBatch) -> Tensor:
+    """Per-graph mean of node rows."""
+    return graph_sum(values, batch) / batch.node_counts.unsqueeze(1).to(values.dtype)
+
+
+def graph_max(values: Tensor, batch: GraphBatch) -> Tensor:
+    """Per-graph maximum of node rows."""
+    index = batch.batch.unsqueeze(1).expand_as(values)
+    empty = values.new_full((batch.num_graphs, values.shape[1]), -torch.inf)
+    return empty.scatter_reduce(0, index, values, "amax", include_self=False)
+
+
+def graph_mean_of_edges(values: Tensor, batch: GraphBatch) -> tuple[Tensor, Tensor]:
+    """Per-graph mean of a number per edge, and which graphs have edges at all (the others get 0)."""
+    sums = values.new_zeros(batch.num_graphs).index_add(0, batch.edge_batch, values)
+    return sums / batch.edge_counts.clamp(min=1), batch.edge_counts > 0
+
+
+def rows(values: Tensor, index: Tensor) -> Tensor:
+    """`values[index]`, by the kernel that is five times faster than indexing."""
+    return values.index_select(0, index)
+
+
+def _wide(x: Tensor) -> Tensor:
+    """Sums are taken in at least 32 bits."""
+    return x if x.dtype in (torch.float32, torch.float64) else x.float()
+
+
+def adjacency_product(batch: GraphBatch, weight: Tensor, x: Tensor, plus: Tensor | None = None) -> Tensor:
+    """`A x` (or `plus + A x`) for the weighted adjacency A, outside autograd."""
+    return _product(batch.crow, batch.col, weight, x, plus)
+
+
+def transposed_product(batch: GraphBatch, weight: Tensor, x: Tensor, plus: Tensor | None = None) -> Tensor:
+    """`A^T x` (or `plus + A^T x`) for the weighted adjacency A, outside autograd."""
+    crow, col, position = batch.transposed
+    return _product(crow, col, rows(weight, position), x, plus)
+
+
+def _product(crow: Tensor, col: Tensor, weight: Tensor, x: Tensor, plus: Tensor | None = None) -> Tensor:
+    """The sparse matrix (crow, col, weight) times `x`, plus a dense matrix."""
+    if x.device.type in _CSR_DEVICES:
+        matrix = torch.sparse_csr_tensor(crow, col, weight, (len(crow) - 1, len(x)), check_invariants=False)
+        return matrix @ x if plus is None else torch.addmm(plus, matrix, x)
+    total = _scattered(crow, rows(x, col) * weight.unsqueeze(1))
+    return total if plus is None else total.add_(plus)
+
+
+def _scattered(crow: Tensor, messages: Tensor) -> Tensor:
+    """Sum consecutive rows of `messages`, row i of the result taking `crow[i]:crow[i+1]`."""
+    owner = torch.repeat_interleave(torch.arange(len(crow) - 1, device=crow.device), crow.diff())
+    return messages.new_zeros(len(crow) - 1, messages.shape[1]).index_add_(0, owner, messages)
+
+
+def dots_at_edges(grad: Tensor, x: Tensor, batch: GraphBatch) -> Tensor:
+    """`<grad[target(e)], x[source(e)]>` for every edge, without forming either gathered matrix."""
+    if grad.device.type in _CSR_DEVICES and batch.num_edges:
+        shape = (batch.num_nodes, batch.num_nodes)
+        zeros = torch.zeros(batch.num_edges, dtype=grad.dtype, device=grad.device)
+        pattern = torch.sparse_csr_tensor(batch.crow, batch.col, zeros, shape, check_invariants=False)
+        return torch.sparse.sampled_addmm(pattern, grad, x.t(), beta=0.0).values()
+    return (rows(grad, batch.target) * rows(x, batch.col)).sum(1)
+
+
+class _NeighbourSum(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, weight: Tensor, batch: GraphBatch) -> Tensor:
+        ctx.batch = batch
+        ctx.save_for_backward(x if ctx.needs_input_grad[1] else None, weight)
+        return adjacency_product(batch, weight, x)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, Tensor | None, None]:
+        x, weight = ctx.saved_tensors
+        grad = grad.contiguous()
+        grad_x = grad_weight = None
+        if ctx.needs_input_grad[0]:
+            grad_x = transposed_product(ctx.batch, weight, grad)
+        if ctx.needs_input_grad[1]:
+            grad_weight = dots_at_edges(grad, x, ctx.batch)
+        return grad_x, grad_weight, None
+
+
+class _EdgeMessageSum(torch.autograd.Function):
+    """Keeps only the summed messages' sign pattern: one edge-sized buffer forward, one backward."""
+
+    @staticmethod
+    def forward(
+        ctx: Any, x: Tensor, table: Tensor, keep: Tensor | None, code: Tensor, batch: GraphBatch
+    ) -> Tensor:
+        message = rows(x, batch.col).add_(rows(table, code)).relu_()
+        ctx.batch, ctx.shapes = batch, (x.shape, table.shape)
+        ctx.save_for_backward(message, keep, code)
+        out = torch.zeros_like(x)
+        weighted = message if keep is None else message * keep.unsqueeze(1)
+        return out.index_add_(0, batch.target, weighted)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, Tensor | None, Tensor | None, None, None]:
+        message, keep, code = ctx.saved_tensors
+        batch, (x_shape, table_shape) = ctx.batch, ctx.shapes
+        grad = grad.contiguous()
+        at_edges = rows(grad, batch.target)
+        grad_x = grad_table = grad_keep = None
+        if ctx.needs_input_grad[2]:
+            grad_keep = (at_edges * message).sum(1)
+        if ctx.needs_input_grad[0] or ctx.needs_input_grad[1]:
+            at_edges.mul_(message > 0)
+            if keep is not None:
+                at_edges.mul_(keep.unsqueeze(1))
+        if ctx.needs_input_grad[0]:
+            grad_x = grad.new_zeros(x_shape).index_add_(0, batch.col, at_edges)
+        if ctx.needs_input_grad[1]:
+            grad_table = grad.new_zeros(table_shape).index_add_(0, code, at_edges)
+        return grad_x, grad_table, grad_keep, None, None
+
+
+class _SegmentSum(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, values: Tensor, ptr: Tensor, owner: Tensor) -> Tensor:
+        ctx.save_for_backward(owner)
+        return values.new_zeros(len(ptr) - 1, values.shape[1]).index_add_(0, owner, values)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, None, None]:
+        return rows(grad.contiguous(), ctx.saved_tensors[0]), None, None

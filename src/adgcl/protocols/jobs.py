@@ -1,0 +1,61 @@
+"""Jobs: independent pieces of work on the cores there are, with live messages back."""
+
+from __future__ import annotations
+
+import multiprocessing
+import queue
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from typing import Any, TypeVar
+
+Task = TypeVar("Task")
+Result = TypeVar("Result")
+Send = Callable[[Any], None]
+
+_send_queue: Any = None
+
+
+def run_jobs(
+    work: Callable[[Task, Send], Result],
+    tasks: Sequence[Task],
+    jobs: int,
+    on_message: Callable[[Any], None] = lambda message: None,
+) -> Iterator[tuple[int, Result]]:
+    """Yield `(position, result)` as tasks finish; `work` may send messages, which arrive in this process.
+
+    One job, or one task, runs right here: same results, easier to debug.
+    """
+    if jobs <= 1 or len(tasks) <= 1:
+        for position, task in enumerate(tasks):
+            yield position, work(task, on_message)
+        return
+    context = multiprocessing.get_context("spawn")
+    messages = context.Queue()
+    with ProcessPoolExecutor(min(jobs, len(tasks)), context, _keep_queue, (messages,)) as pool:
+        waiting: dict[Future[Result], int] = {pool.submit(_run, work, task): i for i, task in enumerate(tasks)}
+        try:
+            while waiting:
+                done, _ = wait(waiting, timeout=0.2, return_when=FIRST_COMPLETED)
+                _drain(messages, on_message)
+                for future in done:
+                    yield waiting.pop(future), future.result()
+        finally:
+            for future in waiting:
+                future.cancel()
+
+
+def _keep_queue(messages: Any) -> None:
+    global _send_queue
+    _send_queue = messages
+
+
+def _run(work: Callable[[Task, Send], Result], task: Task) -> Result:
+    return work(task, _send_queue.put)
+
+
+def _drain(messages: Any, on_message: Callable[[Any], None]) -> None:
+    while True:
+        try:
+            on_message(messages.get_nowait())
+        except queue.Empty:
+            return

@@ -1,0 +1,141 @@
+"""Which graphs train, choose the penalty, validate and test."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from sklearn.model_selection import KFold, StratifiedKFold, train_test_split
+
+from adgcl.core.errors import DataError
+from adgcl.protocols.probes.checks import Labelled
+from adgcl.protocols.solvers.arrays import Floats, Ints, Mask
+
+Mode = Literal["as_published", "strict"]
+
+_INNER_FOLDS = 5
+_FEWEST_GRAPHS = 4
+
+
+@dataclass(frozen=True)
+class Folds:
+    """Masks over n graphs: f outer folds, and in each s fits that choose the penalty.
+
+    `train`, `valid`, `test` are `[f, n]`. Fit j of fold i trains on `fit[i, j]` and is scored on `held[i, j]`
+    (`[f, s, n]`; within a fold the held parts do not overlap). The features of such a fit are standardised
+    by its own training part if `scale_inside`, else by the whole training part of the fold.
+    """
+
+    train: Mask
+    valid: Mask
+    test: Mask
+    fit: Mask
+    held: Mask
+    scale_inside: bool
+
+    @property
+    def scale_on(self) -> Mask:
+        """The graphs that standardise each fit, `[f, s, n]`."""
+        if self.scale_inside:
+            return self.fit
+        return np.broadcast_to(self.train[:, None, :], self.fit.shape)
+
+
+def cross_validation(data: Labelled, mode: Mode, seed: int, num_folds: int) -> Folds:
+    """Outer folds over all graphs: 72/18/10 at random as published, or stratified 90/10 in strict mode."""
+    n = len(data.y)
+    if n < _FEWEST_GRAPHS:
+        raise DataError(
+            f"Only {n} labelled graphs: too few for cross-validation.",
+            f"At least {_FEWEST_GRAPHS} are needed.",
+        )
+    if data.single_class_column and len(np.unique(data.y)) < 2:
+        raise DataError("All labelled graphs have the same label: there is nothing to tell apart.")
+    strict = mode == "strict"
+    parts = _strict_parts(data, seed, num_folds) if strict else _published_parts(n, seed, num_folds)
+    train, valid, test = (np.stack([_mask(n, part[i]) for part in parts]) for i in range(3))
+    inner = [_inner_masks(data, part[0], seed if strict else None) for part in parts]
+    fit, held = (_stack_padded([pair[i] for pair in inner]) for i in range(2))
+    return Folds(train, valid, test, fit, held, scale_inside=strict)
+
+
+def given_split(data: Labelled, ids: Mapping[str, Ints], mode: Mode) -> Folds:
+    """One fold from a fixed split; inner folds of train chooses the penalty, or valid if strict."""
+    n = len(data.y)
+    train, valid, test = (_mask(n, ids[part])[None] for part in ("train", "valid", "test"))
+    if mode == "strict":
+        return Folds(train, valid, test, train[None], valid[None], scale_inside=True)
+    fit, held = _inner_masks(data, ids["train"], None)
+    return Folds(train, valid, test, fit[None], held[None], scale_inside=False)
+
+
+def _published_parts(n: int, seed: int, num_folds: int) -> list[tuple[Ints, Ints, Ints]]:
+    """Shuffled folds, not stratified; a random fifth of what is left validates."""
+    random = np.random.RandomState(seed % 2**32)
+    parts = []
+    for rest, test in KFold(min(num_folds, n), shuffle=True, random_state=random).split(np.zeros(n)):
+        train, valid = train_test_split(rest, test_size=0.2, random_state=random)
+        parts.append((train, valid, test))
+    return parts
+
+
+def _strict_parts(data: Labelled, seed: int, num_folds: int) -> list[tuple[Ints, Ints, Ints]]:
+    """Folds stratified by class; validation happens inside the training part, so nothing is set aside."""
+    labels = data.y[:, 0] if data.single_class_column else None
+    count = _num_folds(num_folds, len(data.y), labels, data.task.metric == "rocauc")
+    if count < 2:
+        raise DataError(
+            "The rarest class has a single graph, so no fold can both train and test it.",
+            "Add graphs of that class, or leave it out.",
+        )
+    none = np.zeros(0, dtype=np.intp)
+    ids = _assign(len(data.y), labels, count, seed)
+    return [(np.flatnonzero(ids != k), none, np.flatnonzero(ids == k)) for k in range(count)]
+
+
+def _inner_masks(data: Labelled, train: Ints, seed: int | None) -> tuple[Mask, Mask]:
+    """The fits that choose the penalty inside one training part (`[s, n]` twice), in the order of its ids."""
+    labels = data.y[train, 0] if data.single_class_column else None
+    count = _num_folds(_INNER_FOLDS, len(train), labels, data.task.metric == "rocauc")
+    if count < 2:  # no class is large enough to be spread over folds
+        labels, count = None, min(_INNER_FOLDS, len(train))
+    if count < 2:
+        return np.zeros((0, len(data.y)), dtype=bool), np.zeros((0, len(data.y)), dtype=bool)
+    ids = _assign(len(train), labels, count, seed)
+    held = np.stack([_mask(len(data.y), train[ids == k]) for k in range(count)])
+    return _mask(len(data.y), train) & ~held, held
+
+
+def _num_folds(wanted: int, n: int, labels: Floats | None, needs_both: bool) -> int:
+    """As many folds as wanted, or fewer: a score that needs both classes needs both in every fold."""
+    if labels is None:
+        return min(wanted, n)
+    sizes = np.unique(labels, return_counts=True)[1]
+    return min(wanted, int(sizes.min() if needs_both else sizes.max()))
+
+
+def _assign(n: int, labels: Floats | None, count: int, seed: int | None) -> Ints:
+    """The fold of every position: stratified by labels if there are any, shuffled if there is a seed."""
+    options = {"shuffle": seed is not None, "random_state": None if seed is None else seed % 2**32}
+    folds = KFold(count, **options) if labels is None else StratifiedKFold(count, **options)
+    ids = np.empty(n, dtype=np.intp)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # a class smaller than the number of folds is fine here
+        for k, (_, held) in enumerate(folds.split(np.zeros(n), labels)):
+            ids[held] = k
+    return ids
+
+
+def _mask(n: int, ids: Ints) -> Mask:
+    mask = np.zeros(n, dtype=bool)
+    mask[ids] = True
+    return mask
+
+
+def _stack_padded(masks: list[Mask]) -> Mask:
+    """Stack `[s_i, n]` masks; folds with fewer fits get empty ones, which no score counts."""
+    most = max(len(m) for m in masks)
+    return np.stack([np.pad(m, ((0, most - len(m)), (0, 0))) for m in masks])

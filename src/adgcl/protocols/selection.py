@@ -1,0 +1,63 @@
+"""Selection: which epoch's score is reported, given every evaluated epoch."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+Mode = Literal["as_published", "strict"]
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """The probe's scores after one epoch: means, and one number per fold (a single one for a given split)."""
+
+    epoch: int
+    probe: str
+    valid: float
+    test: float
+    valid_folds: tuple[float, ...]
+    test_folds: tuple[float, ...]
+    chosen: tuple[float, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, tree: dict[str, Any]) -> Evaluation:
+        return cls(**{k: tuple(v) if isinstance(v, list) else v for k, v in tree.items()})
+
+
+@dataclass(frozen=True)
+class Selected:
+    """The reported test score, the epochs that validation chose, and the test score of each fold."""
+
+    test: float
+    valid: float
+    epochs: tuple[int, ...]
+    test_folds: tuple[float, ...]
+
+
+def select(evaluations: Sequence[Evaluation], mode: Mode, higher_is_better: bool) -> Selected:
+    """Choose by validation only.
+
+    `as_published` takes one epoch for all folds, by the mean over folds: a graph that is tested in one fold helps to
+    choose the epoch in another. `strict` chooses for every fold by that fold's own validation score.
+    """
+    if mode == "as_published" or len(evaluations[0].test_folds) == 1:
+        best = _argbest([e.valid for e in evaluations], higher_is_better)
+        chosen = evaluations[best]
+        return Selected(chosen.test, chosen.valid, (chosen.epoch,), chosen.test_folds)
+    valid = np.array([e.valid_folds for e in evaluations])
+    picks = [_argbest(list(column), higher_is_better) for column in valid.T]
+    folds = tuple(evaluations[pick].test_folds[fold] for fold, pick in enumerate(picks))
+    best_valid = float(np.mean([valid[pick, fold] for fold, pick in enumerate(picks)]))
+    return Selected(float(np.mean(folds)), best_valid, tuple(evaluations[p].epoch for p in picks), folds)
+
+
+def _argbest(scores: Sequence[float], higher_is_better: bool) -> int:
+    """The first best score, so that a tie goes to the earlier epoch."""
+    return int(np.argmax(scores) if higher_is_better else np.argmin(scores))

@@ -1,0 +1,72 @@
+"""Standardised features that are never written down: every problem has its own mean and scale."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from adgcl.protocols.solvers.arrays import Floats, Ints, Mask
+
+
+@dataclass(frozen=True)
+class Scaling:
+    """Per problem p the map x -> (x - mean_p) / scale_p, applied to coefficients instead of to samples.
+
+    With rows [x, 1] shared by all problems, w^T (x - mean) / scale + b = v^T [x, 1] for
+    v = (w / scale, b - mean^T (w / scale)). Coefficients go this way, gradients and Gram matrices the other.
+    `mean` and `scale` are `[p, d]`; coefficients are `[p, d + 1]` with the intercept last.
+    """
+
+    mean: Floats
+    scale: Floats
+
+    def __getitem__(self, which: slice | Ints | Mask) -> Scaling:
+        return Scaling(self.mean[which], self.scale[which])
+
+    def shared(self, coef: Floats) -> Floats:
+        """Coefficients for the shared rows [x, 1]."""
+        out = np.empty_like(coef)
+        np.divide(coef[..., :-1], self.scale, out=out[..., :-1])
+        out[..., -1] = coef[..., -1] - (out[..., :-1] * self.mean).sum(-1)
+        return out
+
+    def pull_back(self, gradient: Floats) -> Floats:
+        """The gradient for (w, b) from the gradient for the shared rows."""
+        out = gradient.copy()
+        out[:, :-1] -= gradient[:, -1:] * self.mean
+        out[:, :-1] /= self.scale
+        return out
+
+    def pull_back_gram(self, gram: Floats) -> Floats:
+        """The Gram matrices `[p, d + 1, d + 1]` of standardised rows from those of the shared rows."""
+        mean = np.pad(self.mean, ((0, 0), (0, 1)))
+        scale = np.pad(self.scale, ((0, 0), (0, 1)), constant_values=1.0)
+        # (x_j - m_j)(x_k - m_k) = x_j x_k - m_j (x_k - m_k) - x_j m_k; the last row holds the sums of x.
+        sums = gram[:, -1, :]
+        centred_sums = sums - sums[:, -1:] * mean
+        out = gram - mean[:, :, None] * centred_sums[:, None, :]
+        out -= sums[:, :, None] * mean[:, None, :]
+        out /= scale[:, :, None]
+        out /= scale[:, None, :]
+        return out
+
+
+def no_scaling(problems: int, columns: int) -> Scaling:
+    """The features as they are."""
+    return Scaling(np.zeros((problems, columns)), np.ones((problems, columns)))
+
+
+def fit_scaling(x: Floats, rows: Mask) -> Scaling:
+    """Mean and standard deviation of `x [n, d]` over each of the `rows [p, n]`; constant columns get scale 1."""
+    count = np.maximum(rows.sum(1), 1)[:, None]
+    weight = rows / count
+    mean = weight @ x
+    variance = weight @ np.square(x) - np.square(mean)
+    # E[x^2] - E[x]^2 loses digits when the spread is small beside the mean: there, subtract the mean first.
+    lost = (variance <= 1e-6 * np.square(mean)) & (mean != 0)
+    for j in np.flatnonzero(lost.any(0)):
+        centred = x[:, j] - mean[:, j, None]
+        variance[:, j] = np.einsum("pn,pn,pn->p", weight, centred, centred)
+    rounding = (np.finfo(np.float64).eps * count * np.abs(mean)) ** 2
+    return Scaling(mean, np.sqrt(np.where(variance <= rounding, 1.0, variance)))

@@ -1,0 +1,23 @@
+"""The papers' own numbers: results, optimal lambdas and data set statistics, each with its source."""
+
+from adgcl.published.reader import (
+    PublishedResult,
+    PublishedStatistics,
+    find_result,
+    optimal_lambda,
+    paper_method,
+    results,
+    statistics,
+    tables,
+)
+
+__all__ = [
+    "PublishedResult",
+    "PublishedStatistics",
+    "find_result",
+    "optimal_lambda",
+    "paper_method",
+    "results",
+    "statistics",
+    "tables",
+]

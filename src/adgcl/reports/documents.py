@@ -1,0 +1,91 @@
+"""Documents: Records written as Markdown, HTML, LaTeX, CSV or a figure, chosen by the file's ending."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from importlib.resources import files
+from pathlib import Path
+
+from adgcl.core.errors import DataError, OutputError
+from adgcl.core.files import write_text
+from adgcl.core.records import Record, read_records
+from adgcl.reports.figures import curves_of_metrics, figure_of_curves, figure_of_records
+from adgcl.reports.pivots import pivots
+from adgcl.reports.tables import COLUMNS, as_csv, as_markdown, cells
+
+_TITLE = "adgcl results"
+_METRICS = "metrics.jsonl"
+_NUMBERS = ("result", "seeds", "published", "difference", "time")
+
+
+def find_records(folder: Path) -> list[Record]:
+    """Every Record below `folder`, or a clear word that there is none."""
+    if not Path(folder).is_dir():
+        raise DataError(f"There is no folder {folder}.", "Give the folder that `adgcl evaluate --out` wrote into.")
+    records = read_records(folder)
+    if not records:
+        raise DataError(f"There are no Records in {folder}.", "Make some with `adgcl evaluate DATA --out results`.")
+    return records
+
+
+def write_report(records: Sequence[Record], path: Path) -> None:
+    """Write `records` to `path` in the format its ending names."""
+    writer = WRITERS.get(path.suffix.lower())
+    if writer is None:
+        raise OutputError(f"A report cannot end in {path.suffix or 'nothing'!r}.", f"Use one of {', '.join(WRITERS)}.")
+    write_text(path, writer(records))
+
+
+def is_run_folder(folder: Path) -> bool:
+    """Whether `folder` holds a run's metrics instead of Records."""
+    return (Path(folder) / _METRICS).is_file()
+
+
+def write_curves(folder: Path, path: Path) -> None:
+    """Draw what a run measured after every epoch."""
+    if path.suffix.lower() != ".svg":
+        raise OutputError(f"The curves of a run cannot end in {path.suffix or 'nothing'!r}.", "Use .svg.")
+    lines = (Path(folder) / _METRICS).read_text(encoding="utf-8").splitlines()
+    try:
+        rows = [json.loads(line) for line in lines]
+    except json.JSONDecodeError as error:
+        raise DataError(f"{folder} has damaged metrics: {error}.", "Resume the run; that repairs them.") from error
+    write_text(path, figure_of_curves(curves_of_metrics(rows), f"Training in {folder}"))
+
+
+def to_markdown(records: Sequence[Record]) -> str:
+    """Tables as papers print them, then every Record on a line of its own."""
+    tables = "\n".join(pivot.to_markdown() for pivot in pivots(records))
+    return f"# {_TITLE}\n\n{tables}\n## Every record\n\n{as_markdown(records)}\n{_footer(records)}\n"
+
+
+def to_latex(records: Sequence[Record]) -> str:
+    """A LaTeX table for each metric, probe and mode."""
+    return "\n".join(pivot.to_latex() for pivot in pivots(records))
+
+
+def to_html(records: Sequence[Record]) -> str:
+    """One page that needs nothing else: figure and tables."""
+    from jinja2 import Environment
+
+    template = files("adgcl.reports").joinpath("templates/report.html").read_text(encoding="utf-8")
+    tables = [{"title": p.title, "columns": p.columns, "rows": p.rows, "numbers": p.columns[1:]} for p in pivots(records)]
+    tables.append({"title": "Every record", "columns": COLUMNS, "rows": tuple(map(cells, records)), "numbers": _NUMBERS})
+    page = Environment(autoescape=True).from_string(template)
+    return page.render(title=_TITLE, figure=figure_of_records(records), tables=tables, footer=_footer(records)) + "\n"
+
+
+def _footer(records: Sequence[Record]) -> str:
+    versions = sorted({r.versions.get("adgcl", "?") for r in records})
+    machines = sorted({f"{r.machine.get('processor', '?')}, {r.machine.get('cores', '?')} cores" for r in records})
+    return f"Made from {len(records)} Records by adgcl {', '.join(versions)} on {'; '.join(machines)}."
+
+
+WRITERS: Mapping[str, Callable[[Sequence[Record]], str]] = {
+    ".md": to_markdown,
+    ".html": to_html,
+    ".tex": to_latex,
+    ".csv": as_csv,
+    ".svg": figure_of_records,
+}

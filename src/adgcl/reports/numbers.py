@@ -1,0 +1,90 @@
+"""Numbers as people read them: `mean ± std` with as many decimals as the metric deserves."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from adgcl.core.records import Record
+from adgcl.published import paper_method
+
+# Percentages to two decimals and errors to three, as the paper prints them.
+_DECIMALS = {"accuracy": 2, "rocauc": 2}
+_LABELS = {"accuracy": "accuracy (%)", "rocauc": "ROC-AUC (%)", "rmse": "RMSE", "mae": "MAE"}
+_METHOD_LABELS = {"ecfp": "ECFP fingerprint"}
+
+
+def decimals(metric: str) -> int:
+    """How many decimals a value of `metric` is printed with."""
+    return _DECIMALS.get(metric, 3)
+
+
+def mean_std(mean: float, std: float | None, metric: str) -> str:
+    """`89.25 ± 1.45`, or the mean alone where there is no spread."""
+    places = decimals(metric)
+    return f"{mean:.{places}f}" if std is None else f"{mean:.{places}f} ± {std:.{places}f}"
+
+
+def metric_label(metric: str, higher_is_better: bool) -> str:
+    """The metric with an arrow that points to better."""
+    return f"{_LABELS.get(metric, metric)} {'↑' if higher_is_better else '↓'}"
+
+
+def method_label(method: str) -> str:
+    """What the paper calls a method (its -FIX is a choice of settings, not a method), else our own name of it."""
+    return _METHOD_LABELS.get(method) or (paper_method(method) or method).removesuffix("-FIX")
+
+
+def result(record: Record) -> str:
+    """A Record's own figure."""
+    return mean_std(record.mean, record.std, record.metric)
+
+
+def published(record: Record) -> str:
+    """The paper's figure for the same thing, or a dash."""
+    figure = record.published
+    return mean_std(figure["mean"], figure.get("std"), record.metric) if figure else "–"
+
+
+def difference(record: Record) -> float | None:
+    """Ours minus the paper's."""
+    return None if record.published is None else record.mean - float(record.published["mean"])
+
+
+def signed(value: float | None, metric: str) -> str:
+    """A difference with its sign, or a dash."""
+    return "–" if value is None else f"{value:+.{decimals(metric)}f}"
+
+
+def is_better(record: Record) -> bool | None:
+    """Whether a Record beats the paper's figure; None where there is none."""
+    gap = difference(record)
+    return None if gap is None else (gap > 0) == record.higher_is_better
+
+
+def seconds_label(seconds: float) -> str:
+    """Time as `8.1 s`, `3 min 20 s` or `2 h 05 min`."""
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes} min {rest:02d} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60:02d} min"
+
+
+def summary(record: Record) -> dict[str, Any]:
+    """One flat row: everything a table or a CSV file shows of a Record."""
+    figure = record.published or {}
+    return {
+        "dataset": record.dataset,
+        "method": record.method,
+        "mode": record.mode,
+        "protocol": record.protocol,
+        "probe": record.probe,
+        "metric": record.metric,
+        "mean": record.mean,
+        "std": record.std,
+        "seeds": len(record.seeds),
+        "published_mean": figure.get("mean"),
+        "published_std": figure.get("std"),
+        "published_table": figure.get("table"),
+        "difference": None if (gap := difference(record)) is None else round(gap, 6),
+        "seconds": record.seconds,
+    }

@@ -1,0 +1,83 @@
+"""SVG by hand: a canvas with a few shapes, and axes with round numbers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from xml.sax.saxutils import escape, quoteattr
+
+INK, FAINT, GRID = "#1f2933", "#7b8794", "#e4e7eb"
+PALETTE = ("#2b6cb0", "#c05621", "#2f855a", "#6b46c1", "#b7791f", "#97266d")
+_FONT = "font-family=\"system-ui, -apple-system, 'Segoe UI', Helvetica, Arial, sans-serif\""
+
+
+@dataclass
+class Canvas:
+    """Shapes on a white page, in the order they were added."""
+
+    width: float
+    height: float
+    title: str = ""
+    shapes: list[str] = field(default_factory=list)
+
+    def line(self, x1: float, y1: float, x2: float, y2: float, colour: str = INK, width: float = 1.0) -> None:
+        ends = f'x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}"'
+        self.shapes.append(f'<line {ends} stroke="{colour}" stroke-width="{width}"/>')
+
+    def path(self, points: Sequence[tuple[float, float]], colour: str) -> None:
+        text = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
+        self.shapes.append(f'<polyline points="{text}" fill="none" stroke="{colour}" stroke-width="2" stroke-linejoin="round"/>')
+
+    def dot(self, x: float, y: float, colour: str) -> None:
+        self.shapes.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4.5" fill="{colour}"/>')
+
+    def diamond(self, x: float, y: float, colour: str) -> None:
+        corners = " ".join(f"{x + dx:.1f},{y + dy:.1f}" for dx, dy in ((0, -5.5), (5.5, 0), (0, 5.5), (-5.5, 0)))
+        self.shapes.append(f'<polygon points="{corners}" fill="white" stroke="{colour}" stroke-width="1.5"/>')
+
+    def text(
+        self, x: float, y: float, text: str, *, anchor: str = "start", colour: str = INK, size: float = 12, bold: bool = False
+    ) -> None:
+        weight = ' font-weight="600"' if bold else ""
+        place = f'x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" font-size="{size}" fill="{colour}"{weight}'
+        self.shapes.append(f"<text {place}>{escape(text)}</text>")
+
+    def to_svg(self) -> str:
+        box = f'viewBox="0 0 {self.width:.0f} {self.height:.0f}" width="{self.width:.0f}" height="{self.height:.0f}"'
+        head = f'<svg xmlns="http://www.w3.org/2000/svg" {box} {_FONT} role="img" aria-label={quoteattr(self.title)}>'
+        page = '<rect width="100%" height="100%" fill="white"/>'
+        return "\n".join([head, page, *self.shapes, "</svg>"]) + "\n"
+
+
+@dataclass(frozen=True)
+class Axis:
+    """Values from `low` to `high` mapped to places from `start` to `end`."""
+
+    low: float
+    high: float
+    start: float
+    end: float
+    ticks: tuple[float, ...]
+
+    @classmethod
+    def over(cls, values: Sequence[float], start: float, end: float, count: int = 6) -> Axis:
+        """An axis that holds all values, with round ticks."""
+        low, high = min(values), max(values)
+        if high - low < 1e-9 * max(1.0, abs(high)):
+            low, high = low - 0.5, high + 0.5
+        step = _round_step((high - low) / count)
+        first, last = math.floor(low / step), math.ceil(high / step)
+        return cls(first * step, last * step, start, end, tuple(i * step for i in range(first, last + 1)))
+
+    def place(self, value: float) -> float:
+        return self.start + (value - self.low) / (self.high - self.low) * (self.end - self.start)
+
+    def label(self, tick: float) -> str:
+        return f"{tick:.6g}" if abs(tick) > 1e-12 else "0"
+
+
+def _round_step(rough: float) -> float:
+    """The nearest of 1, 2, 2.5 and 5 times a power of ten that is not below `rough`."""
+    scale = 10.0 ** math.floor(math.log10(rough))
+    return next(step * scale for step in (1, 2, 2.5, 5, 10) if step * scale >= rough * (1 - 1e-9))

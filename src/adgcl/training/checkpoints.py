@@ -1,0 +1,122 @@
+"""Checkpoints: networks, optimisers and random states in one safetensors file, never a pickle."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save_file
+from torch import Tensor
+
+from adgcl.core.errors import CheckpointError
+from adgcl.core.files import atomic_write
+from adgcl.core.schema import FeatureSpec, Task
+from adgcl.methods.base import METHODS, Method
+from adgcl.training.run_config import RunConfig, resolve
+
+FORMAT = "adgcl-checkpoint-1"
+
+
+@dataclass
+class Progress:
+    """How far a run is: finished epochs, finished steps of the next one, and its running sums."""
+
+    epoch: int = 0
+    step: int = 0
+    sums: dict[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """What a checkpoint file says."""
+
+    config: RunConfig
+    spec: FeatureSpec
+    task: Task
+    progress: Progress
+    tensors: dict[str, Tensor]
+    data: dict[str, Any]
+
+    def make_method(self, device: torch.device | None = None) -> Method:
+        """The method with its saved networks and optimisers."""
+        method = METHODS[self.config.method.name](self.config.method, self.config.encoder, self.spec, self.task)
+        method.prepare(device or torch.device("cpu"))
+        restore(method, self)
+        return method
+
+
+def save_checkpoint(
+    path: Path, method: Method, config: RunConfig, progress: Progress, random: dict[str, Tensor], data: dict[str, Any]
+) -> None:
+    """Write the whole state of a run in one atomic step; the same state gives the same bytes."""
+    tensors = {f"network/{name}": value for name, value in method.state_dict().items()}
+    for player, optimizer in method.optimizers.items():
+        for index, state in optimizer.state_dict()["state"].items():
+            tensors |= {f"optimizer/{player}/{index}/{key}": value for key, value in state.items()}
+    tensors |= {f"random/{name}": state for name, state in random.items()}
+    about = {
+        "format": FORMAT,
+        "config": config.to_tree(),
+        "spec": method.spec.to_json(),
+        "task": method.task.to_json(),
+        "progress": vars(progress),
+        "data": data,
+    }
+    packed = {name: value.detach().cpu().contiguous().clone() for name, value in tensors.items()}
+    # One metadata entry: with several, the file's bytes would depend on the order of a hash map.
+    metadata = {"adgcl": json.dumps(about, sort_keys=True)}
+    atomic_write(path, lambda part: save_file(packed, part, metadata=metadata))
+
+
+def load_checkpoint(path: Path) -> Checkpoint:
+    """Read a checkpoint file."""
+    try:
+        with safe_open(path, framework="pt") as file:
+            about = json.loads((file.metadata() or {}).get("adgcl", "{}"))
+            tensors = {name: file.get_tensor(name) for name in file.keys()}
+    except FileNotFoundError as error:
+        raise CheckpointError(f"There is no checkpoint at {path}.", "Give the folder that `adgcl pretrain --out` made.") from error
+    except (SafetensorError, OSError, ValueError) as error:
+        raise CheckpointError(f"{path} is not a readable checkpoint: {error}.", "Train again, or restore the file.") from error
+    if about.get("format") != FORMAT:
+        found = about.get("format", "none")
+        raise CheckpointError(
+            f"{path} has checkpoint format {found!r}; this version reads {FORMAT!r}.",
+            "Use the version of adgcl that wrote it, or train again.",
+        )
+    return Checkpoint(
+        config=resolve(about["config"]),
+        spec=FeatureSpec.from_json(about["spec"]),
+        task=Task.from_json(about["task"]),
+        progress=Progress(**about["progress"]),
+        tensors=tensors,
+        data=about["data"],
+    )
+
+
+def restore(method: Method, checkpoint: Checkpoint) -> None:
+    """Put a checkpoint's networks and optimisers into `method`."""
+    network = _below(checkpoint.tensors, "network")
+    try:
+        method.load_state_dict(network)
+    except RuntimeError as error:
+        raise CheckpointError("The checkpoint does not fit this method and encoder.", str(error)) from error
+    for player, optimizer in method.optimizers.items():
+        saved = _below(checkpoint.tensors, f"optimizer/{player}")
+        state: dict[int, dict[str, Tensor]] = {}
+        for name, value in saved.items():
+            index, key = name.split("/")
+            state.setdefault(int(index), {})[key] = value
+        optimizer.load_state_dict({**optimizer.state_dict(), "state": state})
+
+
+def random_states(checkpoint: Checkpoint) -> dict[str, Tensor]:
+    return _below(checkpoint.tensors, "random")
+
+
+def _below(tensors: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:
+    return {name[len(prefix) + 1 :]: value for name, value in tensors.items() if name.startswith(f"{prefix}/")}

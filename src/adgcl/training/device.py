@@ -1,0 +1,60 @@
+"""The machine: which device, how many threads, and an allocator that keeps what it has."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import sys
+from functools import cache
+
+import torch
+
+from adgcl.core.errors import ConfigError
+
+# Below this width a step is too small to share between cores: a process per core is faster.
+_NARROW = 64
+
+
+def pick_device(name: str) -> torch.device:
+    """The device called `name`; `auto` takes the best one there is."""
+    if name == "auto":
+        if torch.cuda.is_available():
+            return torch.device("cuda")
+        return torch.device("mps" if torch.backends.mps.is_available() else "cpu")
+    try:
+        device = torch.device(name)
+    except RuntimeError as error:
+        raise ConfigError(f"There is no device called {name!r}.", "Use auto, cpu, cuda, cuda:1 or mps.") from error
+    here = {"cpu": True, "cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available()}
+    if not here.get(device.type, False):
+        raise ConfigError(f"This machine has no {device.type} device.", "Use --device auto or --device cpu.")
+    return device
+
+
+def available_cores() -> int:
+    """Cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def set_threads(threads: int, width: int) -> int:
+    """Set the number of CPU threads; 0 chooses one for narrow networks and every core for wide ones."""
+    chosen = threads or (1 if width <= _NARROW else available_cores())
+    torch.set_num_threads(chosen)
+    return chosen
+
+
+@cache
+def keep_freed_memory() -> bool:
+    """Ask glibc to keep freed buffers instead of returning them to the system after every operation.
+
+    Buffers above 128 KB are otherwise mapped, zeroed and unmapped again each time, which costs more than many of
+    the operations themselves. Does nothing elsewhere.
+    """
+    if not sys.platform.startswith("linux"):
+        return False
+    trim_threshold, mmap_threshold, limit = -1, -3, 1 << 30
+    try:
+        libc = ctypes.CDLL("libc.so.6")
+        return bool(libc.mallopt(mmap_threshold, limit)) and bool(libc.mallopt(trim_threshold, limit))
+    except (OSError, AttributeError):
+        return False

@@ -1,0 +1,31 @@
+"""Embeddings of a whole store, in its order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import numpy.typing as npt
+import torch
+
+from adgcl.core.errors import TrainingError
+from adgcl.graphs.store import GraphStore
+from adgcl.methods.base import Method
+
+
+def embed_store(
+    method: Method, store: GraphStore, batch_size: int = 128, progress: Callable[[int, int], None] | None = None
+) -> npt.NDArray[np.float32]:
+    """A row per graph, in store order; a graph's row does not depend on its neighbours in the batch."""
+    device = next(iter(method.parameters())).device
+    parts = []
+    for start in range(0, len(store), batch_size):
+        ids = np.arange(start, min(start + batch_size, len(store)))
+        with torch.no_grad():
+            parts.append(method.embed(store.batch(ids).to(device)).cpu().numpy())
+        if progress is not None:
+            progress(int(ids[-1]) + 1, len(store))
+    embedding = np.concatenate(parts)
+    if not np.isfinite(embedding).all():
+        raise TrainingError("The encoder gives embeddings that are not finite.", "Train again with a smaller learning rate.")
+    return embedding

@@ -1,0 +1,76 @@
+"""A run folder: the configuration, the checkpoint and the metrics of one run."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from adgcl.core.errors import CheckpointError, OutputError
+from adgcl.core.files import ensure_folder, explain_os_errors, write_json, write_text
+from adgcl.training.run_config import RunConfig
+
+
+@dataclass(frozen=True)
+class RunFolder:
+    """Where a run keeps its files."""
+
+    path: Path
+
+    @property
+    def checkpoint(self) -> Path:
+        return self.path / "checkpoint.safetensors"
+
+    @property
+    def metrics(self) -> Path:
+        return self.path / "metrics.jsonl"
+
+    @property
+    def config(self) -> Path:
+        return self.path / "config.json"
+
+    def create(self, config: RunConfig, resume: bool) -> None:
+        """Make the folder; refuse to overwrite a run unless it is to be resumed."""
+        self.refuse_to_overwrite(resume)
+        ensure_folder(self.path)
+        write_json(self.config, config.to_tree())
+        if not resume:
+            self.metrics.unlink(missing_ok=True)
+
+    def refuse_to_overwrite(self, resume: bool) -> None:
+        """An error if the folder holds a run that is not to be resumed."""
+        if self.checkpoint.exists() and not resume:
+            raise OutputError(
+                f"{self.path} already holds a run.", "Add --resume to go on with it, or choose another folder with --out."
+            )
+
+    def append_metrics(self, row: dict[str, Any]) -> None:
+        with explain_os_errors(self.metrics), self.metrics.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(row) + "\n")
+
+    def keep_metrics_before(self, epoch: int) -> None:
+        """Forget the rows of epochs that will run again."""
+        if self.metrics.exists():
+            kept = [row for row in self.read_metrics() if row["epoch"] <= epoch]
+            write_text(self.metrics, "".join(json.dumps(row) + "\n" for row in kept))
+
+    def read_metrics(self) -> list[dict[str, Any]]:
+        """Every finished epoch's metrics; a line cut off by a crash is left out."""
+        rows = []
+        for line in self.metrics.read_text(encoding="utf-8").splitlines() if self.metrics.exists() else ():
+            try:
+                rows.append(json.loads(line))
+            except json.JSONDecodeError:
+                break
+        return rows
+
+
+def find_checkpoint(run: Path) -> Path:
+    """The checkpoint of a run folder, or the checkpoint file itself."""
+    path = Path(run)
+    if path.is_dir():
+        path = RunFolder(path).checkpoint
+    if not path.exists():
+        raise CheckpointError(f"There is no checkpoint at {path}.", "Give the folder that `adgcl pretrain --out` made.")
+    return path

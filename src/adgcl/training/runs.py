@@ -1,0 +1,99 @@
+"""Finished runs: the trained method, and new graphs brought into the shape it knows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from adgcl.core.errors import DataError
+from adgcl.core.schema import Features, FeatureSpec
+from adgcl.data.dataset import Dataset
+from adgcl.graphs.fingerprint import fingerprint
+from adgcl.graphs.store import GraphStore
+from adgcl.methods.base import Method
+from adgcl.training.checkpoints import Checkpoint, load_checkpoint
+from adgcl.training.device import keep_freed_memory, pick_device, set_threads
+from adgcl.training.embedding import embed_store
+from adgcl.training.run_config import RunConfig
+from adgcl.training.run_folder import find_checkpoint
+
+# Embedding keeps no activations for a backward pass, so wide batches fit, and they are faster.
+_EMBED_BATCH = 256
+
+
+@dataclass(frozen=True)
+class LoadedRun:
+    """A trained method and what its checkpoint says."""
+
+    path: Path
+    method: Method
+    checkpoint: Checkpoint
+
+    @property
+    def config(self) -> RunConfig:
+        return self.checkpoint.config
+
+    def embed(
+        self, store: GraphStore, progress: Callable[[int, int], None] | None = None
+    ) -> npt.NDArray[np.float32]:
+        """A row per graph, which may be new to the method but must carry the same features."""
+        return embed_store(self.method, fit_features(store, self.checkpoint.spec), _EMBED_BATCH, progress)
+
+
+def load_run(run: str | Path, device: str = "auto") -> LoadedRun:
+    """Open a run folder (or a checkpoint file) for use."""
+    checkpoint = load_checkpoint(find_checkpoint(Path(run)))
+    keep_freed_memory()
+    set_threads(checkpoint.config.training.threads, checkpoint.config.encoder.hidden_dim)
+    return LoadedRun(Path(run), checkpoint.make_method(pick_device(device)), checkpoint)
+
+
+def describe_data(dataset: Dataset) -> dict[str, Any]:
+    """What a checkpoint remembers of its data."""
+    return {
+        "name": dataset.name,
+        "family": dataset.origin.family,
+        "source": dataset.origin.source,
+        "graphs": len(dataset),
+        "unreadable": len(dataset.bad_rows),
+        "fingerprint": fingerprint(dataset.store),
+    }
+
+
+def fit_features(store: GraphStore, spec: FeatureSpec) -> GraphStore:
+    """`store` described by the checkpoint's `spec`, or a DataError that says where they differ."""
+    if store.spec == spec:
+        return store
+    _check("node", spec.node, store.spec.node, store.x)
+    _check("edge", spec.edge, store.spec.edge, store.edge_attr)
+    return replace(store, spec=spec)
+
+
+def _check(what: str, known: Features, found: Features, codes: Any) -> None:
+    if len(known.sizes) != len(found.sizes) or known.num_dim != found.num_dim:
+        raise DataError(
+            f"These graphs do not fit the run: it was trained with {_columns(known)} per {what}, they have {_columns(found)}.",
+            "Use data of the same kind, or pre-train on this data with `adgcl pretrain`.",
+        )
+    highest = codes.max(axis=0, initial=0) if codes is not None else ()
+    for column, (limit, value) in enumerate(zip(known.sizes, highest)):
+        if value >= limit:
+            raise DataError(
+                f"These graphs do not fit the run: {what} column {column} has category {value}, "
+                f"but the run knows only 0 to {limit - 1}.",
+                "Use data of the same kind, or pre-train on this data with `adgcl pretrain`.",
+            )
+
+
+def _columns(features: Features) -> str:
+    if features.empty:
+        return "no features"
+    parts = [f"{len(features.sizes)} categorical"] if features.sizes else []
+    parts += [f"{features.num_dim} real"] if features.num_dim else []
+    count = len(features.sizes) + features.num_dim
+    return f"{' and '.join(parts)} column{'s' if count != 1 else ''}"

@@ -1,0 +1,115 @@
+"""What every method promises, tested over the registry: a new one is tested without a new test."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+from adgcl.methods.base import METHODS
+from adgcl.training.checkpoints import Progress, load_checkpoint, save_checkpoint
+from adgcl.training.embedding import embed_store
+from adgcl.training.run_config import resolve
+from adgcl.training.trainer import Trainer, build_method
+from tests.graph_cases import random_store
+
+ENCODERS = {"gin": {}, "gine": {"node_sizes": (4,), "edge_sizes": (3,)}}
+
+
+def settings(name, encoder="gin", **training):
+    return resolve(
+        {
+            "method": name,
+            "encoder": {"name": encoder, "hidden_dim": 8, "num_layers": 2},
+            "training": {"epochs": 2, "batch_size": 5, "device": "cpu", **training},
+        }
+    )
+
+
+@pytest.fixture(params=[(m, e) for m in METHODS for e in ENCODERS], ids=lambda p: "-".join(p))
+def case(request):
+    name, encoder = request.param
+    return name, encoder, random_store(num_graphs=14, seed=4, **ENCODERS[encoder])
+
+
+def weights(method):
+    return {name: p.detach().clone() for name, p in method.named_parameters()}
+
+
+def test_same_seed_same_numbers_other_seed_other_numbers(case):
+    name, encoder, store = case
+    first, again, other = (
+        embed_store(Trainer(settings(name, encoder, seed=seed), store).fit(), store) for seed in (3, 3, 4)
+    )
+    np.testing.assert_array_equal(first, again)
+    assert not np.allclose(first, other)
+
+
+def test_a_step_trains_exactly_what_the_optimisers_hold(case):
+    name, encoder, store = case
+    method = build_method(settings(name, encoder), store.spec, store.task)
+    before = weights(method)
+    batch = store.batch(np.arange(14))
+    for seed in range(3):
+        method.step(batch, torch.Generator().manual_seed(seed))
+    held = {id(p) for o in method.optimizers.values() for g in o.param_groups for p in g["params"]}
+    # Masks are used by feature masking only; a bias in front of a normalisation has no effect and no gradient.
+    idle = ("mask", "second.bias", "constant")
+    for key, parameter in method.named_parameters():
+        moved = not torch.equal(before[key], parameter.detach())
+        assert not moved or id(parameter) in held, key
+        if id(parameter) in held and not key.endswith(idle):
+            assert moved, f"{key} never moved"
+
+
+def test_metrics_are_finite_numbers_without_gradient(case):
+    name, encoder, store = case
+    method = build_method(settings(name, encoder), store.spec, store.task)
+    for key, value in method.step(store.batch(np.arange(14)), torch.Generator()).items():
+        assert torch.isfinite(value), key
+        assert not value.requires_grad, key
+
+
+@pytest.mark.parametrize("ids", [[1], [0], [1, 1], [0, 1]], ids=["edgeless", "one", "two-edgeless", "mixed"])
+def test_awkward_batches_train_and_embed(case, ids):
+    name, encoder, store = case
+    method = build_method(settings(name, encoder), store.spec, store.task)
+    batch = store.batch(ids)
+    for value in method.step(batch, torch.Generator()).values():
+        assert torch.isfinite(value)
+    assert torch.isfinite(method.embed(batch)).all()
+
+
+def test_learning_lowers_the_loss_on_eight_graphs(case):
+    name, encoder, _ = case
+    if not METHODS[name].trains:
+        pytest.skip("does not learn")
+    store = random_store(num_graphs=8, seed=1, edgeless=False, **ENCODERS[encoder])
+    method = build_method(settings(name, encoder), store.spec, store.task)
+    batch, generator = store.batch(np.arange(8)), torch.Generator().manual_seed(0)
+    losses = [float(method.step(batch, generator)["loss"]) for _ in range(120)]
+    assert np.mean(losses[-10:]) < np.mean(losses[:5]) - 0.1
+
+
+def test_checkpoint_round_trip(case, tmp_path):
+    name, encoder, store = case
+    config = settings(name, encoder)
+    method = build_method(config, store.spec, store.task)
+    batch, path = store.batch(np.arange(14)), tmp_path / "c.safetensors"
+    method.step(batch, torch.Generator().manual_seed(0))
+    save_checkpoint(path, method, config, Progress(1), {"noise": torch.Generator().get_state()}, {})
+    loaded = load_checkpoint(path).make_method()
+    torch.testing.assert_close(loaded.embed(batch), method.embed(batch), rtol=0, atol=0)
+    # The optimisers came back too: one more step keeps the twins equal.
+    for twin in (method, loaded):
+        twin.step(batch, torch.Generator().manual_seed(1))
+    torch.testing.assert_close(weights(loaded), weights(method), rtol=0, atol=0)
+
+
+def test_bfloat16_stays_close_to_float32(case):
+    name, encoder, store = case
+    exact, rough = (
+        Trainer(settings(name, encoder, precision=p, epochs=1), store).fit() for p in ("float32", "bfloat16")
+    )
+    a, b = embed_store(exact, store), embed_store(rough, store)
+    assert np.corrcoef(a.ravel(), b.ravel())[0, 1] > 0.98

@@ -1,0 +1,106 @@
+"""Sparse kernels against loops, finite differences and PyTorch Geometric."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from torch_geometric.nn import global_add_pool, global_max_pool, global_mean_pool
+
+from adgcl.graphs import ops
+from tests.graph_cases import random_store, slow_neighbour_sum
+
+
+@pytest.fixture(params=[False, True], ids=["undirected", "directed"])
+def batch(request):
+    return random_store(directed=request.param, edge_sizes=(3,)).batch(np.arange(12))
+
+
+def test_neighbour_sum_equals_a_loop_with_gradients(batch):
+    x = torch.randn(batch.num_nodes, 5, requires_grad=True)
+    weight = torch.rand(batch.num_edges, requires_grad=True)
+    coefficients = torch.randn(batch.num_nodes, 5)
+    fast = ops.neighbour_sum(x, batch, weight)
+    slow = slow_neighbour_sum(x, batch.edge_index, weight)
+    torch.testing.assert_close(fast, slow)
+    fast_grads = torch.autograd.grad((fast * coefficients).sum(), (x, weight))
+    slow_grads = torch.autograd.grad((slow * coefficients).sum(), (x, weight))
+    for ours, theirs in zip(fast_grads, slow_grads):
+        torch.testing.assert_close(ours, theirs)
+
+
+def test_scatter_path_equals_the_csr_path(batch, monkeypatch):
+    x, weight = torch.randn(batch.num_nodes, 4), torch.rand(batch.num_edges)
+    with_csr = ops.neighbour_sum(x, batch, weight), ops.dots_at_edges(x, x, batch)
+    monkeypatch.setattr(ops, "_CSR_DEVICES", ())
+    torch.testing.assert_close(ops.neighbour_sum(x, batch, weight), with_csr[0])
+    torch.testing.assert_close(ops.dots_at_edges(x, x, batch), with_csr[1])
+    plus = torch.randn_like(x)
+    torch.testing.assert_close(ops.adjacency_product(batch, weight, x, plus), with_csr[0] + plus)
+
+
+def test_gradcheck_of_both_sums(batch):
+    x = torch.randn(batch.num_nodes, 3, dtype=torch.float64, requires_grad=True)
+    weight = torch.rand(batch.num_edges, dtype=torch.float64, requires_grad=True)
+    table = torch.randn(3, 3, dtype=torch.float64, requires_grad=True)
+    code = batch.edge_attr[:, 0]
+    assert torch.autograd.gradcheck(lambda a, w: ops.neighbour_sum(a, batch, w), (x, weight))
+    assert torch.autograd.gradcheck(lambda a, t, w: ops.edge_message_sum(a, t, code, batch, w), (x, table, weight))
+
+
+@pytest.mark.parametrize("weighted", [True, False])
+def test_edge_message_sum_equals_autograd_of_the_plain_formula(batch, weighted):
+    x = torch.randn(batch.num_nodes, 6, requires_grad=True)
+    table = torch.randn(3, 6, requires_grad=True)
+    weight = torch.rand(batch.num_edges, requires_grad=True)
+    code = batch.edge_attr[:, 0]
+    inputs = (x, table, weight) if weighted else (x, table)
+    fast = ops.edge_message_sum(x, table, code, batch, weight if weighted else None)
+    message = (x[batch.edge_index[0]] + table[code]).relu() * (weight[:, None] if weighted else 1.0)
+    slow = torch.zeros_like(x).index_add(0, batch.target, message)
+    torch.testing.assert_close(fast, slow)
+    for ours, theirs in zip(
+        torch.autograd.grad(fast.pow(2).sum(), inputs), torch.autograd.grad(slow.pow(2).sum(), inputs)
+    ):
+        torch.testing.assert_close(ours, theirs, rtol=1e-4, atol=1e-4)
+
+
+def test_readouts_equal_pyg(batch):
+    x = torch.randn(batch.num_nodes, 4, requires_grad=True)
+    for ours, theirs in (
+        (ops.graph_sum, global_add_pool),
+        (ops.graph_mean, global_mean_pool),
+        (ops.graph_max, global_max_pool),
+    ):
+        torch.testing.assert_close(ours(x, batch), theirs(x, batch.batch, batch.num_graphs))
+        torch.testing.assert_close(
+            torch.autograd.grad(ours(x, batch).pow(3).sum(), x)[0],
+            torch.autograd.grad(theirs(x, batch.batch, batch.num_graphs).pow(3).sum(), x)[0],
+        )
+
+
+def test_edge_means_leave_edgeless_graphs_at_zero(batch):
+    values = torch.rand(batch.num_edges)
+    means, has_edges = ops.graph_mean_of_edges(values, batch)
+    for graph in range(batch.num_graphs):
+        mine = values[batch.batch[batch.target] == graph]
+        expected = mine.mean() if len(mine) else torch.tensor(0.0)
+        torch.testing.assert_close(means[graph], expected)
+        assert bool(has_edges[graph]) == (len(mine) > 0)
+    assert not has_edges.all()
+
+
+def test_twin_is_two_copies_side_by_side(batch):
+    x = torch.randn(batch.num_nodes, 3)
+    other = torch.randn(batch.num_nodes, 3)
+    keep = torch.rand(batch.num_edges, requires_grad=True)
+    both = torch.stack((x, other), 1).flatten(0, 1)
+    out = ops.neighbour_sum(both, batch.twin.batch, batch.twin.edge_keep(keep)).unflatten(0, (-1, 2))
+    torch.testing.assert_close(out[:, 0], ops.neighbour_sum(x, batch))
+    torch.testing.assert_close(out[:, 1], ops.neighbour_sum(other, batch, keep))
+    mine = torch.autograd.grad(out.pow(2).sum(), keep)[0]
+    theirs = torch.autograd.grad(ops.neighbour_sum(other, batch, keep).pow(2).sum(), keep)[0]
+    torch.testing.assert_close(mine, theirs)
+    if batch.reverse is not None:
+        twin = batch.twin.batch
+        torch.testing.assert_close(twin.edge_index[:, twin.reverse], twin.edge_index.flip(0))
