@@ -17,7 +17,9 @@ class WeightedGINConv(MessagePassing):
         super().__init__(aggr="add")
         self.mlp = mlp
 
-    def forward(self, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None, edge_attr: Tensor | None = None) -> Tensor:
+    def forward(
+        self, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None, edge_attr: Tensor | None = None
+    ) -> Tensor:
         return self.mlp(x + self.propagate(edge_index, x=x, edge_weight=edge_weight))
 
     def message(self, x_j: Tensor, edge_weight: Tensor | None) -> Tensor:
@@ -31,7 +33,9 @@ class WeightedGINEConv(MessagePassing):
         super().__init__(aggr="add")
         self.mlp = mlp
 
-    def forward(self, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None, edge_attr: Tensor | None = None) -> Tensor:
+    def forward(
+        self, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None, edge_attr: Tensor | None = None
+    ) -> Tensor:
         return self.mlp(x + self.propagate(edge_index, x=x, edge_weight=edge_weight, edge_attr=edge_attr))
 
     def message(self, x_j: Tensor, edge_attr: Tensor, edge_weight: Tensor | None) -> Tensor:
@@ -42,7 +46,9 @@ class WeightedGINEConv(MessagePassing):
 class PlainEncoder(nn.Module):
     """The paper's encoder: GIN on constant features, or GINE with summed category embeddings."""
 
-    def __init__(self, width: int, layers: int, node_sizes: tuple[int, ...] = (), edge_sizes: tuple[int, ...] = ()) -> None:
+    def __init__(
+        self, width: int, layers: int, node_sizes: tuple[int, ...] = (), edge_sizes: tuple[int, ...] = ()
+    ) -> None:
         super().__init__()
         self.atoms = nn.ModuleList(nn.Embedding(s, width) for s in node_sizes)
         self.bonds = nn.ModuleList(nn.Embedding(s, width) for s in edge_sizes)
@@ -69,7 +75,9 @@ class PlainEncoder(nn.Module):
 class PlainADGCL(nn.Module):
     """Encoder, head and augmenter with the authors' alternating update."""
 
-    def __init__(self, width: int, layers: int, node_sizes: tuple[int, ...] = (), edge_sizes: tuple[int, ...] = ()) -> None:
+    def __init__(
+        self, width: int, layers: int, node_sizes: tuple[int, ...] = (), edge_sizes: tuple[int, ...] = ()
+    ) -> None:
         super().__init__()
         self.encoder = PlainEncoder(width, layers, node_sizes, edge_sizes)
         self.head = nn.Sequential(nn.Linear(width, width), nn.ReLU(), nn.Linear(width, width))

@@ -53,3 +53,26 @@ def slow_neighbour_sum(x: torch.Tensor, edge_index: torch.Tensor, weight: torch.
     for (source, target), w in zip(edge_index.t().tolist(), weight):
         rows[target] = rows[target] + w * x[source]
     return torch.stack(rows)
+
+
+def distinct_store(node_sizes: tuple[int, ...] = (), edge_sizes: tuple[int, ...] = ()) -> GraphStore:
+    """Eight wheels of different sizes: easy to tell apart, whatever is dropped."""
+    nodes = np.arange(5, 21, 2)
+    edges = []
+    for n in nodes:
+        rim = np.arange(1, n)
+        spokes = np.stack([np.zeros_like(rim), rim])
+        edges.append(np.concatenate([spokes, np.stack([rim, np.roll(rim, 1)])], axis=1))
+    edge_index = np.concatenate([np.concatenate([e, e[::-1]], axis=1) for e in edges], axis=1)
+    counts = [2 * e.shape[1] for e in edges]
+    rng = np.random.default_rng(0)
+    return pack(
+        nodes,
+        counts,
+        edge_index,
+        x=np.stack([rng.integers(0, s, nodes.sum()) for s in node_sizes], 1) if node_sizes else None,
+        edge_attr=np.stack([rng.integers(0, s, sum(counts)) for s in edge_sizes], 1) if edge_sizes else None,
+        y=np.arange(8) % 2,
+        spec=FeatureSpec(Features(node_sizes), Features(edge_sizes)),
+        task=Task("multiclass", num_classes=2),
+    )

@@ -68,13 +68,26 @@ def unpacked(store: GraphStore) -> list[tuple[list[int], list[tuple[int, int, in
         nodes = slice(store.node_ptr[i], store.node_ptr[i + 1])
         edges = range(store.edge_ptr[i], store.edge_ptr[i + 1])
         codes = [int(row[0]) for row in store.x[nodes]]
-        found.append((codes, [(int(store.edge_source[e]), int(target[e]), int(store.edge_attr[e, 0])) for e in edges]))
+        found.append(
+            (codes, [(int(store.edge_source[e]), int(target[e]), int(store.edge_attr[e, 0])) for e in edges])
+        )
     return found
 
 
 def assert_same_store(one: GraphStore, other: GraphStore) -> None:
     """Every array, name and declaration is the same."""
-    names = "node_ptr edge_ptr in_degree edge_source edge_reverse x x_num edge_attr edge_num y".split()
+    names = [
+        "node_ptr",
+        "edge_ptr",
+        "in_degree",
+        "edge_source",
+        "edge_reverse",
+        "x",
+        "x_num",
+        "edge_attr",
+        "edge_num",
+        "y",
+    ]
     for name in names:
         a, b = getattr(one, name), getattr(other, name)
         assert (a is None) == (b is None), name

@@ -1,0 +1,64 @@
+"""adgcl: learn graph embeddings without labels, by adversarial graph augmentation, and judge them.
+
+>>> from adgcl import GraphEmbedder
+>>> vectors = GraphEmbedder(epochs=5).fit_transform(["CCO", "c1ccccc1", "CC(=O)O"])  # doctest: +SKIP
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from adgcl.core.errors import AdgclError
+    from adgcl.core.records import Record
+    from adgcl.core.schema import FeatureSpec, Task
+    from adgcl.data.dataset import Dataset
+    from adgcl.data.load import load_dataset
+    from adgcl.estimator import GraphEmbedder
+    from adgcl.graphs.batch import GraphBatch
+    from adgcl.graphs.store import GraphStore
+    from adgcl.training.runs import load_run
+
+# Where each name lives; nothing is imported before it is asked for, for torch alone takes seconds.
+_HOMES = {
+    "AdgclError": "adgcl.core.errors",
+    "Dataset": "adgcl.data.dataset",
+    "FeatureSpec": "adgcl.core.schema",
+    "GraphBatch": "adgcl.graphs.batch",
+    "GraphEmbedder": "adgcl.estimator",
+    "GraphStore": "adgcl.graphs.store",
+    "Record": "adgcl.core.records",
+    "Task": "adgcl.core.schema",
+    "load_dataset": "adgcl.data.load",
+    "load_run": "adgcl.training.runs",
+}
+
+__all__ = [
+    "AdgclError",
+    "Dataset",
+    "FeatureSpec",
+    "GraphBatch",
+    "GraphEmbedder",
+    "GraphStore",
+    "Record",
+    "Task",
+    "__version__",
+    "load_dataset",
+    "load_run",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("adgcl")
+    if name in _HOMES:
+        from importlib import import_module
+
+        return getattr(import_module(_HOMES[name]), name)
+    raise AttributeError(f"module 'adgcl' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -30,7 +30,7 @@ def test_members_are_read_and_extracted(tmp_path):
         assert archive.names() == ["d/one.txt", "two.txt"]
         assert archive.read("two.txt") == b"2"
         assert [len(piece) for piece in archive.pieces("d/one.txt", 4000)] == [4000, 1000]
-        with pytest.raises(DataError, match="three.txt is missing"):
+        with pytest.raises(DataError, match=r"three.txt is missing"):
             archive.read("three.txt")
     written = extract_safely(path, tmp_path / "out")
     assert [p.relative_to(tmp_path / "out").as_posix() for p in written] == ["d/one.txt", "two.txt"]
@@ -91,7 +91,7 @@ def test_damaged_archives_say_so(tmp_path):
     with pytest.raises(DataError, match="not a complete zip file"), open_archive(path):
         pass
     path.write_bytes(data[:100] + b"broken" + data[106:])
-    with open_archive(path) as archive, pytest.raises(DataError, match="x.txt in .* cannot be unpacked"):
+    with open_archive(path) as archive, pytest.raises(DataError, match=r"x.txt in .* cannot be unpacked"):
         archive.read("x.txt")
     with pytest.raises(DataError, match="cannot be unpacked"):
         extract_safely(path, tmp_path / "out")

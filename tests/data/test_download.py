@@ -45,8 +45,11 @@ class Handler(BaseHTTPRequestHandler):
         start = int(asked[6:-1]) if asked else 0
         same = self.headers.get("If-Range") in (None, how.tag)
         partial = bool(asked) and how.ranges and same
-        if partial and start > len(how.content):
-            self.send_error(416)
+        if partial and start >= len(how.content):
+            self.send_response(416)
+            self.send_header("Content-Range", f"bytes */{len(how.content)}")
+            self.send_header("Content-Length", "0")
+            self.end_headers()
             return
         body = how.content[start:] if partial else how.content
         self.send_response(206 if partial else 200)
@@ -138,8 +141,16 @@ def test_a_shorter_or_shifted_file_is_not_glued_on(server, tmp_path):
     assert get(server, tmp_path).read_bytes() == CONTENT
 
 
+def test_a_part_that_is_complete_is_only_moved(server, tmp_path):
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "sub" / "file.zip.part").write_bytes(CONTENT)
+    (tmp_path / "sub" / "file.zip.part.mark").write_text('"one"')
+    assert get(server, tmp_path).read_bytes() == CONTENT
+    assert server.behaviour.requests == [f"bytes={len(CONTENT)}-"]
+
+
 def test_a_wrong_checksum_deletes_what_arrived(server, tmp_path):
-    with pytest.raises(DataError, match="not the expected file.*\n.*deleted") as caught:
+    with pytest.raises(DataError, match=r"not the expected file.*\n.*deleted") as caught:
         get(server, tmp_path, "0" * 64)
     assert not isinstance(caught.value, DataMissingError)
     assert not list((tmp_path / "sub").iterdir())
@@ -185,7 +196,9 @@ def test_only_the_web(tmp_path):
 
 
 def entry_of(url, **parts):
-    return Entry("SET", "a set", Task("none", 0), Origin("test", "https://home"), lambda folder: None, **parts)
+    return Entry(
+        "SET", "a set", Task("none", 0), Origin("test", "https://home"), lambda folder: None, **parts
+    )
 
 
 def test_bring_unpacks_archives_and_checks_what_was_in_them(server, tmp_path):
@@ -197,7 +210,9 @@ def test_bring_unpacks_archives_and_checks_what_was_in_them(server, tmp_path):
         file.writestr("set/data.csv", "1")
     server.behaviour.content = buffer.getvalue()
     downloads = (Download(server.url, "family/set.zip", unpack=True),)
-    bring(entry_of(server.url, files=(("family/set/data.csv",),), downloads=downloads), tmp_path, patience=QUICK)
+    bring(
+        entry_of(server.url, files=(("family/set/data.csv",),), downloads=downloads), tmp_path, patience=QUICK
+    )
     assert [p.name for p in (tmp_path / "family").iterdir()] == ["set"]
     changed = entry_of(server.url, files=(("family/set/other.csv",),), downloads=downloads)
     with pytest.raises(DataError, match="has changed"):

@@ -1,4 +1,4 @@
-"""TU-format sets: the eight of the paper that are here, against PyTorch Geometric, and everything that can be wrong."""
+"""TU-format sets: the paper's, against PyTorch Geometric, and everything that can be wrong."""
 
 from __future__ import annotations
 
@@ -42,7 +42,12 @@ def without(*parts):
 def test_all_parts_of_the_format(tmp_path):
     dataset = load_tu(write(tmp_path, GOOD))
     store = dataset.store
-    assert (dataset.name, len(store), store.node_counts.tolist(), store.edge_counts.tolist()) == ("T", 2, [4, 2], [4, 0])
+    assert (dataset.name, len(store), store.node_counts.tolist(), store.edge_counts.tolist()) == (
+        "T",
+        2,
+        [4, 2],
+        [4, 0],
+    )
     assert store.task == Task("multiclass", num_classes=2, names=("-1", "5"))
     assert store.y.tolist() == [[1], [0]]
     assert store.x[:, 0].tolist() == [0, 1, 0, 2, 1, 1]
@@ -76,7 +81,12 @@ def test_line_ends_blanks_and_several_label_columns(tmp_path):
 
 
 def test_loops_and_repeats_are_left_out_with_a_note_and_the_first_kept(tmp_path):
-    parts = {**GOOD, "A": "1, 1\n1, 2\n2, 1\n1, 2\n", "edge_labels": "9\n1\n2\n3\n", "edge_attributes": "9\n1\n2\n3\n"}
+    parts = {
+        **GOOD,
+        "A": "1, 1\n1, 2\n2, 1\n1, 2\n",
+        "edge_labels": "9\n1\n2\n3\n",
+        "edge_attributes": "9\n1\n2\n3\n",
+    }
     dataset = load_tu(write(tmp_path, parts))
     assert dataset.store.edge_num[:, 0].tolist() == [2, 1]
     assert dataset.origin.note == "1 self-loops left out; 1 repeated edges left out"
@@ -133,15 +143,24 @@ WRONG = {
     "blank line": ({**GOOD, "A": "1, 2\n   \n"}, "T_A.txt, line 2"),
     "node range": ({**GOOD, "A": "1, 2\n1, 7\n"}, "T_A.txt, row 2: an edge joins nodes 1 and 7"),
     "node zero": ({**GOOD, "A": "0, 1\n"}, "numbered from 1 to 6"),
-    "two graphs": ({**GOOD, "A": "1, 2\n4, 5\n"}, "T_A.txt, row 2: an edge joins nodes of two graphs, 1 and 2"),
+    "two graphs": (
+        {**GOOD, "A": "1, 2\n4, 5\n"},
+        "T_A.txt, row 2: an edge joins nodes of two graphs, 1 and 2",
+    ),
     "graph zero": ({**GOOD, "graph_indicator": "0\n1\n1\n1\n2\n2\n"}, "there is no graph 0"),
     "graph three": ({**GOOD, "graph_indicator": "1\n1\n1\n1\n2\n3\n"}, "row 6: there is no graph 3"),
     "gap": ({**GOOD, "graph_labels": "1\n1\n1\n"}, "Graph 3 has no node"),
-    "node rows": ({**GOOD, "node_labels": "1\n"}, "T_node_labels.txt has 1 rows, but T_graph_indicator.txt has 6"),
+    "node rows": (
+        {**GOOD, "node_labels": "1\n"},
+        "T_node_labels.txt has 1 rows, but T_graph_indicator.txt has 6",
+    ),
     "edge rows": ({**GOOD, "edge_labels": "1\n"}, "T_edge_labels.txt has 1 rows, but T_A.txt has 4"),
     "attribute rows": ({**GOOD, "node_attributes": "1\n"}, "T_node_attributes.txt has 1 rows"),
     "nan": ({**GOOD, "node_attributes": "1\n1\nnan\n1\n1\n1\n"}, "T_node_attributes.txt, line 3.*finite"),
-    "not a number": ({**GOOD, "node_attributes": "1\nx\n"}, "T_node_attributes.txt, line 2: expected 1 number"),
+    "not a number": (
+        {**GOOD, "node_attributes": "1\nx\n"},
+        "T_node_attributes.txt, line 2: expected 1 number",
+    ),
     "label columns": ({**GOOD, "graph_labels": "1, 2\n1, 2\n"}, "T_graph_labels.txt has 2 columns"),
 }
 
@@ -154,17 +173,33 @@ def test_wrong_files_are_named(tmp_path, case):
 
 
 def test_folders_without_or_with_too_many_sets(tmp_path):
-    with pytest.raises(DataError, match="There is no .*nowhere"):
+    with pytest.raises(DataError, match=r"There is no .*nowhere"):
         load_tu(tmp_path / "nowhere")
-    with pytest.raises(DataError, match="no file NAME_A.txt"):
+    with pytest.raises(DataError, match=r"no file NAME_A.txt"):
         load_tu(tmp_path)
     write(tmp_path, GOOD, "ONE")
     write(tmp_path, GOOD, "TWO")
     with pytest.raises(DataError, match="several data sets: ONE, TWO"):
         load_tu(tmp_path)
     assert load_tu(tmp_path, "TWO").name == "TWO"
-    with pytest.raises(DataError, match="THREE_A.txt is missing|THREE_graph_indicator.txt is missing"):
+    with pytest.raises(DataError, match=r"THREE_A.txt is missing|THREE_graph_indicator.txt is missing"):
         load_tu(tmp_path, "THREE")
+
+
+@pytest.mark.parametrize("place", ["tu/MUTAG.zip", "MUTAG.zip", "tu/MUTAG", "MUTAG"])
+def test_an_entry_is_found_in_all_its_places(tmp_path, place):
+    entry = next(entry for entry in entries() if entry.name == "MUTAG")
+    assert not entry.is_here(tmp_path)
+    (tmp_path / place).parent.mkdir(exist_ok=True)
+    if place.endswith(".zip"):
+        with zipfile.ZipFile(tmp_path / place, "w") as file:
+            for part, text in GOOD.items():
+                file.writestr(f"MUTAG/MUTAG_{part}.txt", text)
+    else:
+        write(tmp_path / place, GOOD, "MUTAG")
+    assert entry.is_here(tmp_path)
+    dataset = entry.load(tmp_path)
+    assert (dataset.name, len(dataset), dataset.origin.source) == ("MUTAG", 2, entry.downloads[0].url)
 
 
 @pytest.mark.parametrize("name", ["MUTAG", "PROTEINS", "IMDB-MULTI"])

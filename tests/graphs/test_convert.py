@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 import torch
 from hypothesis import given, settings
+from tests.graph_strategies import Plain, assert_same_store, packed, plain_graphs, unpacked
 from torch_geometric.data import Data, HeteroData
 
 from adgcl.core.errors import DataError
 from adgcl.core.schema import Features, FeatureSpec
 from adgcl.graphs.convert import from_networkx, from_pyg, to_networkx, to_pyg
 from adgcl.graphs.labels import class_labels, guess_labels
-from tests.graph_strategies import Plain, assert_same_store, packed, plain_graphs, unpacked
 
 QUICK = settings(max_examples=40, deadline=None)
 
@@ -64,6 +64,7 @@ def test_integers_are_categories_and_reals_stay_real():
     one_hot = from_pyg([data(x=torch.eye(2))])
     assert one_hot.spec.node == Features((), 2)
     assert from_pyg([data(x=torch.tensor([True, False]))]).spec.node == Features((2,))
+    assert from_pyg([data(x=torch.ones(2, 1, dtype=torch.bfloat16))]).x_num.tolist() == [[1], [1]]
 
 
 def test_both_kinds_of_columns_travel_together():
@@ -107,7 +108,10 @@ def test_labels_that_are_infinite_or_all_missing():
 GOOD = data(x=torch.zeros(2, 3))
 BAD_PYG = {
     "no graphs": ([], "no graphs"),
-    "no nodes": ([GOOD, Data(x=torch.zeros(0, 3), edge_index=torch.empty(2, 0).long())], "Graph 1 has no nodes"),
+    "no nodes": (
+        [GOOD, Data(x=torch.zeros(0, 3), edge_index=torch.empty(2, 0).long())],
+        "Graph 1 has no nodes",
+    ),
     "mixed width": ([GOOD, data(x=torch.zeros(2, 4))], "Graph 1 has 4 columns of x, but graph 0 has 3"),
     "mixed kind": ([GOOD, data(x=torch.zeros(2, 3).long())], "x of graph 1 is int64"),
     "one without": ([GOOD, data()], "Graph 1 has no x"),
@@ -200,6 +204,8 @@ def test_bad_networkx_graphs_are_named(case):
 
 
 def test_neither_library_is_imported_before_it_is_needed():
-    code = "import sys, adgcl.graphs.convert; print({'torch', 'torch_geometric', 'networkx'} & set(sys.modules))"
+    code = (
+        "import sys, adgcl.graphs.convert; print({'torch', 'torch_geometric', 'networkx'} & set(sys.modules))"
+    )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout.strip() == "set()"

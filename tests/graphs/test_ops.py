@@ -88,19 +88,3 @@ def test_edge_means_leave_edgeless_graphs_at_zero(batch):
         torch.testing.assert_close(means[graph], expected)
         assert bool(has_edges[graph]) == (len(mine) > 0)
     assert not has_edges.all()
-
-
-def test_twin_is_two_copies_side_by_side(batch):
-    x = torch.randn(batch.num_nodes, 3)
-    other = torch.randn(batch.num_nodes, 3)
-    keep = torch.rand(batch.num_edges, requires_grad=True)
-    both = torch.stack((x, other), 1).flatten(0, 1)
-    out = ops.neighbour_sum(both, batch.twin.batch, batch.twin.edge_keep(keep)).unflatten(0, (-1, 2))
-    torch.testing.assert_close(out[:, 0], ops.neighbour_sum(x, batch))
-    torch.testing.assert_close(out[:, 1], ops.neighbour_sum(other, batch, keep))
-    mine = torch.autograd.grad(out.pow(2).sum(), keep)[0]
-    theirs = torch.autograd.grad(ops.neighbour_sum(other, batch, keep).pow(2).sum(), keep)[0]
-    torch.testing.assert_close(mine, theirs)
-    if batch.reverse is not None:
-        twin = batch.twin.batch
-        torch.testing.assert_close(twin.edge_index[:, twin.reverse], twin.edge_index.flip(0))

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from safetensors.numpy import save_file
+from tests.graph_strategies import Plain, assert_same_store, packed, plain_graphs
 
 from adgcl.core.errors import DataError, OutputError
 from adgcl.graphs.storage import (
@@ -18,7 +19,6 @@ from adgcl.graphs.storage import (
     read_notes,
     save_store,
 )
-from tests.graph_strategies import Plain, assert_same_store, packed, plain_graphs
 
 
 @pytest.fixture
@@ -68,7 +68,9 @@ def test_a_file_that_is_cut_off_says_so(tmp_path, store, kept):
     assert not is_store(path)
 
 
-@pytest.mark.parametrize("text", [b"smiles,y\nCCO,1\n" * 9, b"", b"\x10" + b"\0" * 7 + b'["no", "store"] ', b"\xff" * 99])
+@pytest.mark.parametrize(
+    "text", [b"smiles,y\nCCO,1\n" * 9, b"", b"\x10" + b"\0" * 7 + b'["no", "store"] ', b"\xff" * 99]
+)
 def test_another_file_is_not_a_store(tmp_path, text):
     path = tmp_path / "other.graphs"
     path.write_bytes(text)
@@ -91,7 +93,7 @@ def _rewritten(path, change):
     from safetensors import safe_open
 
     with safe_open(path, "numpy") as file:
-        arrays, metadata = {name: file.get_tensor(name) for name in file.keys()}, file.metadata()
+        arrays, metadata = {name: file.get_tensor(name) for name in file.keys()}, file.metadata()  # noqa: SIM118
     change(arrays, metadata)
     save_file(arrays, path, metadata=metadata)
 
@@ -113,7 +115,7 @@ def test_a_damaged_store_says_so(tmp_path, store, change):
     path = tmp_path / "a.graphs"
     save_store(store, path)
     _rewritten(path, change)
-    with pytest.raises(DataError, match="damaged|unknown type"):
+    with pytest.raises(DataError, match=r"damaged|unknown type"):
         open_store(path)
 
 

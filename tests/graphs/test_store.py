@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.graph_strategies import Plain, assert_same_store, packed, plain_graphs, unpacked
 
 from adgcl.core.errors import DataError
 from adgcl.core.schema import Features, FeatureSpec
 from adgcl.graphs import adjacency
 from adgcl.graphs.store import pack
-from tests.graph_strategies import Plain, assert_same_store, packed, plain_graphs, unpacked
 
 QUICK = settings(max_examples=60, deadline=None)
 
@@ -33,9 +33,7 @@ def test_packing_equals_a_slow_sort(graphs, simple):
 @given(plain_graphs())
 def test_reverse_is_an_involution_or_absent(graphs):
     store = packed(graphs)
-    symmetric = all(
-        Counter(e[:2] for e in g.edges) == Counter((t, s) for s, t, _ in g.edges) for g in graphs
-    )
+    symmetric = all(Counter(e[:2] for e in g.edges) == Counter((t, s) for s, t, _ in g.edges) for g in graphs)
     assert (store.edge_reverse is not None) == symmetric
     if store.edge_reverse is None:
         return
@@ -105,22 +103,43 @@ def test_edges_may_come_as_any_integers_even_unsigned():
 
 
 WRONG = {
-    "no graphs": (dict(node_counts=[], edge_counts=[], edge_index=[[], []]), "no graphs"),
-    "empty graph": (dict(node_counts=[1, 0], edge_counts=[0, 0], edge_index=[[], []]), "Graph 1 has no nodes"),
-    "counts": (dict(node_counts=[1, 2], edge_counts=[0], edge_index=[[], []]), "2 node counts but 1"),
-    "edge sum": (dict(node_counts=[2], edge_counts=[2], edge_index=[[0], [1]]), "add up to 2"),
-    "negative count": (dict(node_counts=[2, 2], edge_counts=[-1, 2], edge_index=[[0], [1]]), "add up to 1"),
-    "range": (dict(node_counts=[1, 2], edge_counts=[0, 1], edge_index=[[0], [2]]), "Graph 1 has 2 nodes"),
-    "negative": (dict(node_counts=[2], edge_counts=[1], edge_index=[[-1], [0]]), "joins -1 and 0"),
-    "rows": (dict(node_counts=[2], edge_counts=[1], edge_index=[[0], [1], [1]]), "3 rows"),
-    "ragged": (dict(node_counts=[2], edge_counts=[1], edge_index=([0], [1, 0])), "1 sources but 2"),
-    "reals": (dict(node_counts=[2], edge_counts=[1], edge_index=[[0.5], [1.0]]), "not integers"),
-    "x rows": (dict(node_counts=[2], edge_counts=[0], edge_index=[], x=np.array([1])), "2 nodes but 1 rows"),
-    "x real": (dict(node_counts=[1], edge_counts=[0], edge_index=[], x=np.array([0.5])), "float64"),
-    "x negative": (dict(node_counts=[1], edge_counts=[0], edge_index=[], x=np.array([-1])), "negative"),
-    "x nan": (dict(node_counts=[1], edge_counts=[0], edge_index=[], x_num=[np.nan]), "NaN"),
-    "labels": (dict(node_counts=[1], edge_counts=[0], edge_index=[], y=[1, 2]), "1 graphs but 2 rows"),
-    "names": (dict(node_counts=[1], edge_counts=[0], edge_index=[], ids=["a", "b"]), "1 graphs but 2 names"),
+    "no graphs": ({"node_counts": [], "edge_counts": [], "edge_index": [[], []]}, "no graphs"),
+    "empty graph": (
+        {"node_counts": [1, 0], "edge_counts": [0, 0], "edge_index": [[], []]},
+        "Graph 1 has no nodes",
+    ),
+    "counts": ({"node_counts": [1, 2], "edge_counts": [0], "edge_index": [[], []]}, "2 node counts but 1"),
+    "edge sum": ({"node_counts": [2], "edge_counts": [2], "edge_index": [[0], [1]]}, "add up to 2"),
+    "negative count": (
+        {"node_counts": [2, 2], "edge_counts": [-1, 2], "edge_index": [[0], [1]]},
+        "add up to 1",
+    ),
+    "range": (
+        {"node_counts": [1, 2], "edge_counts": [0, 1], "edge_index": [[0], [2]]},
+        "Graph 1 has 2 nodes",
+    ),
+    "negative": ({"node_counts": [2], "edge_counts": [1], "edge_index": [[-1], [0]]}, "joins -1 and 0"),
+    "rows": ({"node_counts": [2], "edge_counts": [1], "edge_index": [[0], [1], [1]]}, "3 rows"),
+    "ragged": ({"node_counts": [2], "edge_counts": [1], "edge_index": ([0], [1, 0])}, "1 sources but 2"),
+    "reals": ({"node_counts": [2], "edge_counts": [1], "edge_index": [[0.5], [1.0]]}, "not integers"),
+    "x rows": (
+        {"node_counts": [2], "edge_counts": [0], "edge_index": [], "x": np.array([1])},
+        "2 nodes but 1 rows",
+    ),
+    "x real": ({"node_counts": [1], "edge_counts": [0], "edge_index": [], "x": np.array([0.5])}, "float64"),
+    "x negative": (
+        {"node_counts": [1], "edge_counts": [0], "edge_index": [], "x": np.array([-1])},
+        "negative",
+    ),
+    "x nan": ({"node_counts": [1], "edge_counts": [0], "edge_index": [], "x_num": [np.nan]}, "NaN"),
+    "labels": (
+        {"node_counts": [1], "edge_counts": [0], "edge_index": [], "y": [1, 2]},
+        "1 graphs but 2 rows",
+    ),
+    "names": (
+        {"node_counts": [1], "edge_counts": [0], "edge_index": [], "ids": ["a", "b"]},
+        "1 graphs but 2 names",
+    ),
 }
 
 

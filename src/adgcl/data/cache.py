@@ -20,10 +20,10 @@ from adgcl.data.packed import open_dataset, read_stamp, save_dataset
 from adgcl.graphs.storage import FORMAT, SUFFIX
 
 # Files beside the readers that have no part in what a packed store contains.
-_NOT_READERS = frozenset(
-    "cache catalog download features folder generated load prepare statistics batch ops view convert "
-    "convert_networkx convert_pyg".split()
-)
+_NOT_READERS = {
+    "cache", "catalog", "download", "features", "folder", "generated", "load", "own", "prepare", "statistics",
+    "batch", "convert", "convert_networkx", "convert_pyg", "ops", "view",
+}  # fmt: skip
 
 
 @dataclass(frozen=True)

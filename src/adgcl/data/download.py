@@ -118,6 +118,8 @@ def _transfer(download: Download, part: _Part, timeout: float, progress: Progres
         with urllib.request.urlopen(_request(download.url, part), timeout=timeout) as response:
             _receive(download, part, response, progress)
     except urllib.error.HTTPError as error:
+        if error.code == 416 and error.headers.get("Content-Range") == f"bytes */{part.size}":
+            return  # Everything had arrived before.
         if error.code == 416 and part.size:
             part.discard()  # The server's file is shorter than what we have: not the same file.
             raise _Broken("the file at its home has changed") from error

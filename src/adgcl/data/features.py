@@ -42,7 +42,7 @@ def choose_features(store: GraphStore, mode: str, cap: int = 100) -> GraphStore:
 
 def _with_degrees(store: GraphStore, cap: int) -> GraphStore:
     """Append the capped in-degree as a categorical column; the size is fixed so that other graphs fit too."""
-    degree = smallest_unsigned(np.minimum(store.in_degree, cap))[:, None]
+    degree = smallest_unsigned(np.minimum(store.in_degree.astype(np.int64), cap))[:, None]
     x: npt.NDArray[np.integer] = degree if store.x is None else np.concatenate((store.x, degree), axis=1)
     node = Features((*store.spec.node.sizes, cap + 1), store.spec.node.num_dim)
     kept = [] if store.spec.node.empty and store.spec.edge.empty else [store.spec.name]

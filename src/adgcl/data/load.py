@@ -112,7 +112,8 @@ class _Reader:
         options = self.options | as_option(self.atom_features)
         check_options(load_smiles_table, options)
         report = told(self.progress, f"read {path.name}")
-        source = Source(path.name, (path,), {key: value for key, value in options.items() if key != "workers"})
+        # The number of processes makes no difference to what is read.
+        source = Source(path.name, (path,), {k: v for k, v in options.items() if k != "workers"})
         return self._kept(source, lambda: load_smiles_table(path, progress=report, **options))
 
     def _kept(self, source: Source, read: Callable[[], Dataset]) -> Dataset:

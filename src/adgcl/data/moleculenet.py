@@ -23,15 +23,15 @@ _ORIGIN = Origin(
     licence="MIT",
     citation="Wu et al., MoleculeNet: A Benchmark for Molecular Machine Learning, Chemical Science 2018",
     note=(
-        "The tables as chemprop keeps them, without molecules that RDKit cannot read, smiles first; the scaffold "
-        "split is computed by the recipe of Hu et al. 2020."
+        "The tables as chemprop keeps them, without molecules that RDKit cannot read, smiles first; the "
+        "scaffold split is computed by the recipe of Hu et al. 2020."
     ),
 )
 
 
 @dataclass(frozen=True)
 class _Set:
-    """One MoleculeNet table: its file name, what it asks, the number of labels, and the paper's name for it."""
+    """One MoleculeNet table: its file name, what it asks, the number of labels, the paper's name for it."""
 
     short: str
     title: str

@@ -1,4 +1,4 @@
-"""The molecule property sets of the Open Graph Benchmark (ogbg-mol*), read from OGB's own files without RDKit."""
+"""The molecule sets of the Open Graph Benchmark (ogbg-mol*), read from OGB's own files without RDKit."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _ORIGIN = Origin(
 
 @dataclass(frozen=True)
 class _Set:
-    """One ogbg-mol set: its short name, what it asks, the number of labels, and OGB's name for the archive."""
+    """One ogbg-mol set: its short name, what it asks, the number of labels, OGB's name for the archive."""
 
     short: str
     title: str
@@ -46,7 +46,7 @@ class _Set:
 
     @property
     def folders(self) -> tuple[str, ...]:
-        """Where the set may stand below the data folder: as OGB's package leaves it, or as its zip unpacks."""
+        """Where the set may stand below the data folder: as OGB's package leaves it, or as its zip does."""
         ours = f"ogbg_mol{self.short}"
         return f"ogb/{ours}", ours, f"ogb/{self.archive}"
 
@@ -148,5 +148,5 @@ def _read_split(folder: Path, count: int) -> Split:
 def _origin_of(folder: Path) -> Origin:
     if not (folder / "RECONSTRUCTED.txt").exists():
         return _ORIGIN
-    note = "Not OGB's own files: tables, split and features were rebuilt from MoleculeNet's table as OGB describes."
+    note = "Not OGB's own files: table, split and features were rebuilt from MoleculeNet's by OGB's recipe."
     return replace(_ORIGIN, note=note)

@@ -19,6 +19,8 @@ def bring(
     if not entry.downloads:
         raise missing(entry, folder)
     for download in entry.downloads:
+        if (folder / download.path).exists() and not download.unpack:
+            continue
         path = fetch(download, folder, progress, patience)
         if download.unpack:
             extract_safely(path, path.parent)

@@ -27,9 +27,14 @@ from adgcl.graphs.atoms import FeatureSet
 from adgcl.graphs.molecules import Molecules, NoMoleculesError, Progress, molecules_to_store
 
 _PARTS = {
-    "train": "train", "training": "train", "valid": "valid", "validation": "valid", "val": "valid", "dev": "valid",
+    "train": "train",
+    "training": "train",
+    "valid": "valid",
+    "validation": "valid",
+    "val": "valid",
+    "dev": "valid",
     "test": "test",
-}  # fmt: skip
+}
 
 
 def load_smiles_table(
@@ -49,8 +54,8 @@ def load_smiles_table(
     The SMILES column is found by its name or its values. Labels are the columns you name; if you name none,
     those called label, y, target, activity, active, class, outcome, property or value. Names of molecules are
     a column called id, name or the like. A column may also be given by its number, from 1. The kind of task
-    is guessed from the labels (see `read_labels`) unless `task` says it (`binary`, `multiclass`, `regression`,
-    `none`). `split` is `scaffold`, `random`, or a column that says train, valid or test in each row.
+    is guessed from the labels (see `read_labels`) unless `task` says it (`binary`, `multiclass`,
+    `regression`, `none`). `split` is `scaffold`, `random`, or a column that says train, valid or test.
 
     Rows that cannot be read are in `bad_rows`, with line and reason; `rows` says which row each graph is.
     """
@@ -174,11 +179,14 @@ def _read(table: Table, wanted: _Wanted) -> _Content:
         content.rows.append(number)
         content.smiles.append(fields[wanted.smiles].strip())
         if content.ids is not None and wanted.id is not None:
-            content.ids.append(fields[wanted.id].strip() or str(number))
+            content.ids.append(fields[wanted.id].strip())
         if content.parts is not None and wanted.part is not None:
             content.parts.append(fields[wanted.part])
         for name, place in wanted.labels.items():
             content.labels[name].append(fields[place])
+    if content.ids is not None:
+        named = zip(content.ids, content.rows, strict=True)
+        content.ids = [name or str(row) for name, row in named] if any(content.ids) else None
     return content
 
 
@@ -205,8 +213,8 @@ def _none_readable(table: Table, read: _Content, wanted: _Wanted, error: NoMolec
     reasons = "; ".join(f"line {bad.line}: {bad.text!r}: {bad.reason}" for bad in (read.bad + failed)[:3])
     return DataError(
         f"No row of {table.path} can be read as a molecule ({reasons}).",
-        f"SMILES were looked for in the column {table.columns[wanted.smiles]!r} of {', '.join(table.columns)}; "
-        "name another with --smiles-column.",
+        f"SMILES were looked for in the column {table.columns[wanted.smiles]!r}. If they are in another of "
+        f"{', '.join(table.columns)}, name it with --smiles-column.",
     )
 
 

@@ -84,7 +84,7 @@ def stratified_folds(
 
 
 def restricted(split: Parts, kept: npt.NDArray[np.int64]) -> Parts:
-    """A split of all input rows as a split of the graphs that remain when only the rows `kept` became graphs."""
+    """A split of all input rows as one of the graphs that remain when only the rows `kept` became graphs."""
     return {name: np.flatnonzero(np.isin(kept, rows)) for name, rows in split.items()}
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from adgcl.core.schema import Features
-from adgcl.graphs.ranges import IntArray
+from adgcl.graphs.adjacency import runs
 from adgcl.graphs.store import GraphStore
 
 
@@ -41,21 +41,18 @@ def count(store: GraphStore) -> Statistics:
     """Count a store."""
     graphs = max(len(store), 1)
     nodes, edges = store.node_counts, store.edge_counts
-    source, target = global_ends(store)
-    loops = int((source == target).sum())
-    touched = np.zeros(store.num_nodes, dtype=bool)
-    touched[source[source != target]] = True
-    touched[target[source != target]] = True
+    counted = [_count_edges(store, first, last) for first, last in runs(store.edge_ptr)]
+    loops, isolated, pairs = (sum(column) for column in zip((0, 0, 0), *counted, strict=True))
     return Statistics(
         graphs=len(store),
         avg_nodes=store.num_nodes / graphs,
         min_nodes=int(nodes.min()) if len(nodes) else 0,
         max_nodes=int(nodes.max(initial=0)),
-        avg_edges=_undirected_edges(store, source, target, loops) / graphs,
+        avg_edges=pairs / graphs,
         avg_directed_edges=store.num_edges / graphs,
         max_directed_edges=int(edges.max(initial=0)),
         self_loops=loops,
-        isolated_nodes=store.num_nodes - int(touched.sum()),
+        isolated_nodes=isolated,
         edgeless_graphs=int((edges == 0).sum()),
         directed=store.edge_reverse is None,
         classes=_class_counts(store),
@@ -65,18 +62,23 @@ def count(store: GraphStore) -> Statistics:
     )
 
 
-def global_ends(store: GraphStore) -> tuple[IntArray, IntArray]:
-    """Source and target of every edge as node numbers over the whole store."""
-    first = np.repeat(store.node_ptr[:-1], store.edge_counts)
-    return store.edge_source + first, np.repeat(np.arange(store.num_nodes), store.in_degree)
-
-
-def _undirected_edges(store: GraphStore, source: IntArray, target: IntArray, loops: int) -> int:
-    if store.edge_reverse is not None:
-        return (store.num_edges - loops) // 2
+def _count_edges(store: GraphStore, first: int, last: int) -> tuple[int, int, int]:
+    """Self-loops, nodes without any other edge, and undirected edges of the graphs from `first` to `last`."""
+    start, end = store.node_ptr[first], store.node_ptr[last]
+    edges = slice(store.edge_ptr[first], store.edge_ptr[last])
+    source = store.edge_source[edges] + np.repeat(
+        store.node_ptr[first:last] - start, store.edge_counts[first:last]
+    )
+    target = np.repeat(np.arange(end - start), store.in_degree[start:end])
     apart = source != target
-    low, high = np.minimum(source, target)[apart], np.maximum(source, target)[apart]
-    return len(np.unique(low * max(store.num_nodes, 1) + high))
+    source, target = source[apart], target[apart]
+    touched = np.zeros(end - start, dtype=bool)
+    touched[source] = touched[target] = True
+    if store.edge_reverse is not None:
+        pairs = len(source) // 2
+    else:
+        pairs = len(np.unique(np.minimum(source, target) * (end - start) + np.maximum(source, target)))
+    return len(apart) - len(source), len(touched) - int(touched.sum()), pairs
 
 
 def _class_counts(store: GraphStore) -> dict[str, int]:

@@ -13,8 +13,8 @@ from adgcl.data.table_text import Row, Table
 _SMILES_NAMES = ("smiles", "canonicalsmiles", "isomericsmiles", "smilesstring", "rdkitsmiles", "smi")
 _PERHAPS_SMILES = ("structure", "molecule", "mol", "compound", "cxsmiles")
 _ID_NAMES = (
-    "id", "molid", "moleculeid", "compoundid", "identifier", "chemblid", "moleculechemblid", "zincid", "cid", "cas",
-    "name", "molname", "compoundname", "title", "iupac", "iupacname",
+    "id", "molid", "moleculeid", "compoundid", "identifier", "chemblid", "moleculechemblid", "zincid", "cid",
+    "cas", "name", "molname", "compoundname", "title", "iupac", "iupacname",
 )  # fmt: skip
 LABEL_NAMES = (
     "label",

@@ -16,8 +16,8 @@ Labels = npt.NDArray[np.float64]
 
 _MISSING = frozenset({"", "na", "n/a", "nan", "null", "none", "?", "-"})
 _NO_AND_YES = (
-    ("false", "true"), ("no", "yes"), ("n", "y"), ("f", "t"), ("inactive", "active"), ("negative", "positive"),
-    ("neg", "pos"), ("non-toxic", "toxic"), ("nontoxic", "toxic"),
+    ("false", "true"), ("no", "yes"), ("n", "y"), ("f", "t"), ("inactive", "active"),
+    ("negative", "positive"), ("neg", "pos"), ("non-toxic", "toxic"), ("nontoxic", "toxic"),
 )  # fmt: skip
 # Up to this many different whole numbers are read as classes, more as measurements.
 _FEW = 10
@@ -35,8 +35,8 @@ class LabelColumn:
 def read_labels(columns: Sequence[LabelColumn], asked: Task | str | None = None) -> tuple[Labels, Task]:
     """Labels `[rows, columns]` with NaN for missing ones, and their Task.
 
-    Unless `asked`, it is guessed: only 0 and 1 (or words like yes and no) are binary tasks; one column of other
-    words, or of up to ten different whole numbers, is classes; anything else is regression.
+    Unless `asked`, it is guessed: only 0 and 1 (or words like yes and no) are binary tasks; one column of
+    other words, or of up to ten different whole numbers, is classes; anything else is regression.
     """
     kind = _kind_asked(asked)
     names = tuple(column.name for column in columns)
@@ -107,9 +107,10 @@ def _numbers(column: LabelColumn) -> Labels:
             continue
         value = _number(text)
         if value is None or not np.isfinite(value):
+            shown = column.texts[row].strip()
             raise DataError(
-                f"{column.where(row)}: the label {column.texts[row].strip()!r} of {column.name!r} is not a number.",
-                "Correct it, leave it empty for a missing label, or use --task multiclass if labels are words.",
+                f"{column.where(row)}: the label {shown!r} of {column.name!r} is not a number.",
+                "Correct it, or empty it if it is missing, or use --task multiclass if labels are words.",
             )
         y[row] = value
     return y

@@ -1,4 +1,4 @@
-"""Rows of a delimited text file (CSV, TSV, .smi, each perhaps gzip'd), one at a time, with their line numbers."""
+"""Rows of a text file (CSV, TSV, .smi, each perhaps gzip'd), one at a time, with their line numbers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
-from typing import IO, NamedTuple
+from typing import IO, NamedTuple, cast
 
 from adgcl.core.errors import DataError
 
@@ -39,12 +39,12 @@ class Table:
 
 
 def open_table(path: Path, is_header: Callable[[list[str], list[Row]], bool]) -> Table:
-    """Open a table; `is_header` decides from the first row and those after it whether that names the columns."""
+    """Open a table; `is_header` decides from the first row and those after it whether it names columns."""
     if not path.exists():
         raise DataError(f"There is no file {path}.", "Check the path.")
     if not path.is_file():
         raise DataError(f"{path} is not a file.", "Give the path of a table: CSV, TSV or .smi.")
-    rows = _rows_of_smi(path) if _is_smi(path) else _rows_of_csv(path)
+    rows = _rows_of_smi(path) if _is_plain_smi(path) else _rows_of_csv(path)
     first_rows = list(islice(rows, _SAMPLE + 1))
     if not first_rows:
         raise DataError(f"{path} is empty.", "It should have one molecule per line.")
@@ -70,12 +70,17 @@ def _named_columns(path: Path, head: list[str]) -> tuple[str, ...]:
 
 def _numbered_columns(path: Path, width: int) -> tuple[str, ...]:
     if _is_smi(path):
-        return ("smiles", "id")[:width]
+        return ("smiles", "id")
     return tuple(f"column {number}" for number in range(1, width + 1))
 
 
 def _is_smi(path: Path) -> bool:
     return path.name.lower().removesuffix(".gz").endswith((".smi", ".smiles"))
+
+
+def _is_plain_smi(path: Path) -> bool:
+    """Whether this is SMILES and titles; with a header that has tabs, it is a table by another name."""
+    return _is_smi(path) and not re.match(r"\s*smiles\t", next(_lines(path), ""), re.IGNORECASE)
 
 
 def _rows_of_smi(path: Path) -> Iterator[Row]:
@@ -118,12 +123,11 @@ def _delimiter(lines: list[str]) -> str:
 def _lines(path: Path) -> Iterator[str]:
     """The lines of a text file; what makes it unreadable as text is said."""
     try:
-        with path.open("rb") as file:
-            with _as_text(file) as text:
-                for number, line in enumerate(text, 1):
-                    if "\0" in line:
-                        raise DataError(f"{path}, line {number}: this is not text.", _AS_UTF8)
-                    yield line
+        with path.open("rb") as file, _as_text(file) as text:
+            for number, line in enumerate(text, 1):
+                if "\0" in line:
+                    raise DataError(f"{path}, line {number}: this is not text.", _AS_UTF8)
+                yield line
     except UnicodeDecodeError as error:
         raise DataError(f"{path}{_first_bad_line(path)} is not UTF-8 text.", _AS_UTF8) from error
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
@@ -135,10 +139,14 @@ def _lines(path: Path) -> Iterator[str]:
 
 
 def _as_text(file: IO[bytes]) -> io.TextIOWrapper:
-    raw: IO[bytes] = gzip.GzipFile(fileobj=file) if _starts_with(file, b"\x1f\x8b") else file
+    raw = _unpacked(file)
     # Spreadsheets that save "Unicode text" mean UTF-16, which they mark.
     utf16 = any(_starts_with(raw, mark) for mark in _UTF16_MARKS)
     return io.TextIOWrapper(raw, encoding="utf-16" if utf16 else "utf-8-sig", newline="")
+
+
+def _unpacked(file: IO[bytes]) -> IO[bytes]:
+    return cast(IO[bytes], gzip.GzipFile(fileobj=file)) if _starts_with(file, b"\x1f\x8b") else file
 
 
 def _starts_with(file: IO[bytes], mark: bytes) -> bool:
@@ -149,8 +157,7 @@ def _starts_with(file: IO[bytes], mark: bytes) -> bool:
 
 def _first_bad_line(path: Path) -> str:
     with path.open("rb") as file:
-        raw: IO[bytes] = gzip.GzipFile(fileobj=file) if _starts_with(file, b"\x1f\x8b") else file
-        for number, line in enumerate(raw, 1):
+        for number, line in enumerate(_unpacked(file), 1):
             try:
                 line.decode("utf-8")
             except UnicodeDecodeError:

@@ -36,9 +36,9 @@ _ZINC_ORIGIN = Origin(
         "Irwin et al., ZINC, Journal of Chemical Information and Modeling 2012"
     ),
     note=(
-        "Stand-in train part: validation and test are the published molecules, but the 10,000 train molecules are "
-        "another random draw from the same pool, with labels computed by the published formula. Results are "
-        "comparable in distribution, not molecule for molecule."
+        "Stand-in train part: validation and test are the published molecules, but the 10,000 train "
+        "molecules are another random draw from the same pool, with labels computed by the published "
+        "formula. Results are comparable in distribution, not molecule for molecule."
     ),
 )
 _ZINC250K_ORIGIN = Origin(
@@ -54,14 +54,14 @@ _MOSES_ORIGIN = Origin(
     licence="MIT",
     citation="Polykovskiy et al., Molecular Sets (MOSES), Frontiers in Pharmacology 2020",
     note=(
-        "Stand-in for the two million ZINC15 molecules of Hu et al.: lead-like ZINC molecules only (C N O S F Cl Br, "
-        "no charges, no chirality). Results with it are not results on ZINC-2M."
+        "Stand-in for the two million ZINC15 molecules of Hu et al.: lead-like ZINC molecules only (C N O S "
+        "F Cl Br, no charges, no chirality). Results with it are not results on ZINC-2M."
     ),
 )
 
 
 def entries() -> tuple[Entry, ...]:
-    """ZINC (12,000 labelled graphs), and ZINC-250K and MOSES, without labels, with the features of Hu et al."""
+    """ZINC (12,000 labelled graphs), and ZINC-250K and MOSES without labels, with features of Hu et al."""
     files = tuple((file,) for file in _MOSES)
     return (
         Entry(

@@ -16,6 +16,10 @@ from adgcl.graphs.batch import GraphBatch
 from adgcl.graphs.view import View
 
 
+# One entry per copy of the batch that goes through a layer: the edge keep weights of its View.
+Keeps = tuple[Tensor | None, ...]
+
+
 class EncoderConfig(Config):
     """Which network turns graphs into vectors, and its shape."""
 
@@ -56,38 +60,38 @@ class Encoder(nn.Module):
         return None
 
     def forward(self, batch: GraphBatch, view: View | None = None) -> Embedding:
-        view = view or View()
-        h = self.inputs(batch, view.feature_keep)
-        return self._encode(h, batch, view.edge_keep, view.node_keep, self.edge_inputs(batch), copies=1)
+        return self._encode(batch, [view or View()])[0]
 
     def pair(self, batch: GraphBatch, view: View) -> tuple[Embedding, Embedding]:
-        """`self(batch), self(batch, view)` in one pass over both: same numbers, half the kernel calls."""
-        twin = batch.twin
-        h = torch.stack((self.inputs(batch), self.inputs(batch, view.feature_keep)), dim=1).flatten(0, 1)
-        node_keep = view.node_keep
-        if node_keep is not None:
-            node_keep = torch.stack((torch.ones_like(node_keep), node_keep), dim=1).flatten()
-        edges = twin.edge_inputs(self.edge_inputs(batch))
-        both = self._encode(h, twin.batch, twin.edge_keep(view.edge_keep), node_keep, edges, copies=2, graphs=batch)
-        node_emb, graph_emb = both.node_emb.unflatten(0, (-1, 2)), both.graph_emb.unflatten(1, (2, -1))
-        return Embedding(node_emb[:, 0], graph_emb[:, 0]), Embedding(node_emb[:, 1], graph_emb[:, 1])
+        """`self(batch), self(batch, view)` in one pass over both: same numbers, fewer and larger kernel calls."""
+        original, augmented = self._encode(batch, [View(), view])
+        return original, augmented
 
-    def _encode(
-        self, h: Tensor, batch: GraphBatch, edge_keep: Tensor | None, node_keep: Tensor | None, edges: Any, copies: int,
-        graphs: GraphBatch | None = None,
-    ) -> Embedding:  # fmt: skip
-        """All layers and the readout; with several copies, their rows are interleaved and `graphs` says which belong together."""
+    def _encode(self, batch: GraphBatch, views: list[View]) -> list[Embedding]:
+        """All layers and the readout for several Views of one batch, whose rows stand one View after another."""
+        keeps = tuple(view.edge_keep for view in views)
+        node_keep = _stacked_node_keep(batch, views)
+        h = torch.cat([self.inputs(batch, view.feature_keep) for view in views])
+        edges = self.edge_inputs(batch)
         states = []
         for layer in self.layers:
-            h = layer(_weighted(h, node_keep), batch, edge_keep, edges, copies)
+            h = layer(_weighted(h, node_keep), batch, keeps, edges)
             states.append(h)
         node_emb = torch.cat(states, dim=1) if self.config.layers == "all" else h
-        wide = _weighted(node_emb, node_keep).reshape(-1, copies * node_emb.shape[1])
-        return Embedding(node_emb, self.readout(wide, graphs or batch))
+        weighted = _weighted(node_emb, node_keep)
+        parts = zip(node_emb.chunk(len(views)), weighted.chunk(len(views)))
+        return [Embedding(node, self.readout(read, batch)) for node, read in parts]
 
 
 def _weighted(h: Tensor, node_keep: Tensor | None) -> Tensor:
     return h if node_keep is None else h * node_keep.unsqueeze(1)
+
+
+def _stacked_node_keep(batch: GraphBatch, views: list[View]) -> Tensor | None:
+    if all(view.node_keep is None for view in views):
+        return None
+    untouched = torch.ones(batch.num_nodes, device=batch.device)
+    return torch.cat([untouched if view.node_keep is None else view.node_keep for view in views])
 
 
 ENCODERS: Registry[type[Encoder]] = Registry("encoder", "adgcl.encoders")

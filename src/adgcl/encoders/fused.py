@@ -1,8 +1,8 @@
 """A whole GIN layer as one autograd function: the same arithmetic with a fraction of the overhead.
 
 At the paper's width (32) a step spends most of its time between kernels, not in them. Written out by hand, a layer is
-six kernel calls forward and a dozen backward, temporaries are reused in place, and nothing is computed for inputs
-that need no gradient.
+half a dozen kernel calls forward and a dozen backward, temporaries are reused in place, and nothing is computed for
+inputs that need no gradient.
 """
 
 from __future__ import annotations
@@ -23,19 +23,23 @@ _native = torch.ops.aten
 class FusedGINLayer(torch.autograd.Function):
     """`relu(norm(W2 relu(W1 (h + A h) + b1) + b2))`; the outer relu is optional.
 
+    `h` holds one or more copies of the batch's nodes, one copy after another; `keep` weighs the edges of the last
+    copy, all edges of earlier ones count 1.
+
     Deviation: the gradient of `b2` in front of a batch normalisation is returned as the exact zero it is, instead of
     the rounding noise that automatic differentiation finds (Adam would blow that noise up to full steps).
     """
 
     @staticmethod
     def forward(
-        ctx: Any, h: Tensor, keep: Tensor, w1: Tensor, b1: Tensor, w2: Tensor, b2: Tensor, gamma: Tensor, beta: Tensor,
-        batch: GraphBatch, norm: NodeNorm, copies: int, relu: bool,
+        ctx: Any, h: Tensor, keep: Tensor | None, w1: Tensor, b1: Tensor, w2: Tensor, b2: Tensor, gamma: Tensor,
+        beta: Tensor, batch: GraphBatch, norm: NodeNorm, copies: int, relu: bool,
     ) -> Tensor:  # fmt: skip
-        summed = adjacency_product(batch, keep, h, plus=h)
+        ctx.batch, ctx.copies, ctx.relu, ctx.eps = batch, copies, relu, norm.eps
+        ctx.folded = ctx.moments = before = None
+        summed = _each(lambda part, weight: adjacency_product(batch, weight, part, plus=part), h, keep, copies)
         hidden = torch.addmm(b1, summed, w1.t()).relu_()
-        mean = inverse_std = before = None
-        if norm.uses_running(hidden, copies):
+        if norm.uses_running(len(h) // copies):
             # Normalising by fixed statistics is an affine map: it folds into the second linear layer.
             fixed = torch.rsqrt(norm.running_var + norm.eps)  # type: ignore[operator]
             scale = gamma * fixed
@@ -44,38 +48,23 @@ class FusedGINLayer(torch.autograd.Function):
             out = torch.addmm(shift + beta, hidden, w2.t())
             ctx.folded = (shift, scale, fixed)
         else:
-            before = torch.addmm(b2, hidden, w2.t()).view(-1, copies * norm.num_features)
-            wide = (gamma.repeat(copies), beta.repeat(copies)) if copies > 1 else (gamma, beta)
-            out, mean, inverse_std = torch.native_batch_norm(before, *wide, None, None, True, 0.0, norm.eps)
-            norm.remember(mean, inverse_std, len(before), copies)
-            out = out.view(len(hidden), -1)
-            ctx.folded = None
+            before = torch.addmm(b2, hidden, w2.t())
+            out, ctx.moments = _normalise(before, gamma, beta, norm, copies)
         if relu:
             out.relu_()
-        ctx.batch, ctx.copies, ctx.relu, ctx.eps = batch, copies, relu, norm.eps
-        needs_h = ctx.needs_input_grad[1]
-        ctx.save_for_backward(
-            h if needs_h else None, keep, w1, w2, gamma, summed, hidden, before, mean, inverse_std, out if relu else None
-        )
+        kept_h = h if keep is not None and ctx.needs_input_grad[1] else None
+        ctx.save_for_backward(kept_h, keep, w1, w2, gamma, summed, hidden, before, out if relu else None)
         return out
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
-        h, keep, w1, w2, gamma, summed, hidden, before, mean, inverse_std, out = ctx.saved_tensors
+        h, keep, w1, w2, gamma, summed, hidden, before, out = ctx.saved_tensors
         need = ctx.needs_input_grad
-        grad = grad.contiguous()
-        if ctx.relu:
-            grad = _native.threshold_backward(grad, out, 0)
-        grad_w2 = grad_b2 = grad_gamma = grad_beta = grad_w1 = grad_b1 = grad_h = grad_keep = None
+        grad_h = grad_keep = grad_w1 = grad_b1 = grad_w2 = grad_b2 = grad_gamma = grad_beta = None
+        grad = _native.threshold_backward(grad, out, 0) if ctx.relu else grad.contiguous()
         if ctx.folded is None:
-            wide = gamma.repeat(ctx.copies) if ctx.copies > 1 else gamma
-            grad, grad_gamma, grad_beta = _native.native_batch_norm_backward(
-                grad.view_as(before), before, wide, None, None, mean, inverse_std, True, ctx.eps, [True, need[6], need[7]]
-            )
-            grad = grad.view(len(hidden), -1)
-            if ctx.copies > 1 and need[6]:
-                grad_gamma, grad_beta = (g.view(ctx.copies, -1).sum(0) for g in (grad_gamma, grad_beta))
+            grad, grad_gamma, grad_beta = _normalise_backward(ctx, grad, before, gamma)
             if need[4]:
                 grad_w2, grad_b2 = grad.t() @ hidden, torch.zeros_like(gamma)
         elif need[4] or need[6]:
@@ -85,23 +74,58 @@ class FusedGINLayer(torch.autograd.Function):
             grad_w1, grad_b1 = grad.t() @ summed, grad.sum(0)
         if need[0] or need[1]:
             grad = grad @ w1
-            if need[1]:
-                grad_keep = dots_at_edges(grad, h, ctx.batch)
-            if need[0]:
-                grad_h = transposed_product(ctx.batch, keep, grad, plus=grad)
+        if need[1]:
+            last = slice(len(grad) - ctx.batch.num_nodes, None)
+            grad_keep = dots_at_edges(grad[last], h[last], ctx.batch)
+        if need[0]:
+            back = transposed_product
+            grad_h = _each(lambda part, weight: back(ctx.batch, weight, part, plus=part), grad, keep, ctx.copies)
         return grad_h, grad_keep, grad_w1, grad_b1, grad_w2, grad_b2, grad_gamma, grad_beta, None, None, None, None
 
 
+def _each(product: Any, x: Tensor, keep: Tensor | None, copies: int) -> Tensor:
+    """Apply a product to each copy: plain for the earlier ones, weighted for the last."""
+    if copies == 1:
+        result: Tensor = product(x, keep)
+        return result
+    *plain, last = x.chunk(copies)
+    return torch.cat([*(product(part, None) for part in plain), product(last, keep)])
+
+
+def _normalise(
+    before: Tensor, gamma: Tensor, beta: Tensor, norm: NodeNorm, copies: int
+) -> tuple[Tensor, list[tuple[Tensor, Tensor]]]:
+    """Normalise each copy by its own statistics, which are returned for the backward pass."""
+    running = (norm.running_mean, norm.running_var)
+    results = [
+        torch.native_batch_norm(part, gamma, beta, *running, True, norm.momentum or 0.0, norm.eps)
+        for part in before.chunk(copies)
+    ]
+    out = results[0][0] if copies == 1 else torch.cat([r[0] for r in results])
+    return out, [(r[1], r[2]) for r in results]
+
+
+def _normalise_backward(ctx: Any, grad: Tensor, before: Tensor, gamma: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    wanted = [True, True, True]
+    parts = [
+        _native.native_batch_norm_backward(g, b, gamma, None, None, *moments, True, ctx.eps, wanted)
+        for g, b, moments in zip(grad.chunk(ctx.copies), before.chunk(ctx.copies), ctx.moments)
+    ]
+    if len(parts) == 1:
+        first: tuple[Tensor, Tensor, Tensor] = parts[0]
+        return first
+    return torch.cat([p[0] for p in parts]), parts[0][1] + parts[1][1], parts[0][2] + parts[1][2]
+
+
 def _unfolded(
-    grad: Tensor, hidden: Tensor, w2: Tensor, out_bias: Tensor, scale: Tensor, inverse_std: Tensor
-) -> tuple[Tensor, ...]:
+    grad: Tensor, hidden: Tensor, w2: Tensor, shift: Tensor, scale: Tensor, fixed: Tensor
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """Gradients of the second layer and of the normalisation folded into it.
 
-    The folded layer is `out = scale * (W2 hidden + b2 - running_mean) + beta` with `scale = gamma * inverse_std`.
+    The folded layer is `out = scale * (W2 hidden + b2 - running_mean) + beta` with `scale = gamma * fixed`; `w2` comes
+    already multiplied by `scale`, and `shift = scale * (b2 - running_mean)`.
     """
     by_output = grad.t() @ hidden
     grad_beta = grad.sum(0)
-    # d out / d gamma = inverse_std * (W2 hidden + b2 - running_mean); `w2` and `out_bias` are already times scale.
-    raw = (by_output * w2).sum(1) + grad_beta * out_bias
-    grad_gamma = raw / scale * inverse_std
+    grad_gamma = ((by_output * w2).sum(1) + grad_beta * shift) / scale * fixed
     return by_output * scale.unsqueeze(1), grad_beta * scale, grad_gamma, grad_beta

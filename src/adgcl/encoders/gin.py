@@ -7,7 +7,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from adgcl.core.schema import FeatureSpec
-from adgcl.encoders.base import ENCODERS, Encoder, EncoderConfig
+from adgcl.encoders.base import ENCODERS, Encoder, EncoderConfig, Keeps
 from adgcl.encoders.fused import FusedGINLayer
 from adgcl.encoders.inputs import RawInputs
 from adgcl.encoders.norm import NodeNorm
@@ -25,21 +25,21 @@ class GINLayer(nn.Module):
         self.norm = NodeNorm(config.hidden_dim) if config.batch_norm else None
         self.last, self.dropout = last, config.dropout
 
-    def forward(self, h: Tensor, batch: GraphBatch, edge_keep: Tensor | None, edges: object, copies: int = 1) -> Tensor:
+    def forward(self, h: Tensor, batch: GraphBatch, keeps: Keeps, edges: object) -> Tensor:
         if self.norm is None:
-            h = self.second(self.first(h + neighbour_sum(h, batch, edge_keep)).relu())
+            sums = [neighbour_sum(part, batch, keep) for part, keep in zip(h.chunk(len(keeps)), keeps)]
+            h = self.second(self.first(h + torch.cat(sums)).relu())
             h = h if self.last else h.relu()
         else:
-            h = self._normalised(self.norm, h, batch, edge_keep, copies)
+            h = self._normalised(self.norm, h, batch, keeps)
         return F.dropout(h, self.dropout, self.training) if self.dropout else h
 
-    def _normalised(self, norm: NodeNorm, h: Tensor, batch: GraphBatch, edge_keep: Tensor | None, copies: int) -> Tensor:
-        keep = h.new_ones(batch.num_edges) if edge_keep is None else edge_keep
+    def _normalised(self, norm: NodeNorm, h: Tensor, batch: GraphBatch, keeps: Keeps) -> Tensor:
         # Sparse products want 32 bits, and at GIN's usual width 16-bit products gain nothing.
         with torch.autocast(h.device.type, enabled=False):
             out: Tensor = FusedGINLayer.apply(
-                h.float(), keep.float(), self.first.weight, self.first.bias, self.second.weight, self.second.bias,
-                norm.weight, norm.bias, batch, norm, copies, not self.last,
+                h.float(), keeps[-1], self.first.weight, self.first.bias, self.second.weight, self.second.bias,
+                norm.weight, norm.bias, batch, norm, len(keeps), not self.last,
             )  # fmt: skip
         return out
 

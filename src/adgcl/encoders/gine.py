@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
 from adgcl.core.schema import FeatureSpec
-from adgcl.encoders.base import ENCODERS, Encoder, EncoderConfig
+from adgcl.encoders.base import ENCODERS, Encoder, EncoderConfig, Keeps
 from adgcl.encoders.inputs import EdgeInputs, EmbeddedInputs
 from adgcl.encoders.norm import NodeNorm
 from adgcl.graphs.batch import GraphBatch
@@ -25,10 +26,10 @@ class GINELayer(nn.Module):
         self.norm = NodeNorm(width) if config.batch_norm else None
         self.last, self.dropout = last, config.dropout
 
-    def forward(
-        self, h: Tensor, batch: GraphBatch, edge_keep: Tensor | None, edges: tuple[Tensor, Tensor], copies: int = 1
-    ) -> Tensor:
-        h = self.first(h + edge_message_sum(h, *edges, batch, edge_keep))
+    def forward(self, h: Tensor, batch: GraphBatch, keeps: Keeps, edges: tuple[Tensor, Tensor]) -> Tensor:
+        copies = len(keeps)
+        sums = [edge_message_sum(part, *edges, batch, keep) for part, keep in zip(h.chunk(copies), keeps)]
+        h = self.first(h + (sums[0] if copies == 1 else torch.cat(sums)))
         h = h if self.inner_norm is None else self.inner_norm(h, copies)
         h = self.second(h.relu())
         h = h if self.norm is None else self.norm(h, copies)

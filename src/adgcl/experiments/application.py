@@ -36,8 +36,15 @@ def embed_data(
 ) -> Embedded:
     """Embed every row of `source` with a finished run, seen through the run's own data settings."""
     loaded, dataset = open_both(run, source, device, progress)
-    ids, matrix = align(dataset, loaded.embed(dataset.store, on_embedded))
+    ids, matrix = embed_dataset(loaded, dataset, on_embedded)
     return Embedded(ids, matrix, dataset, loaded)
+
+
+def embed_dataset(
+    run: LoadedRun, dataset: Dataset, on_embedded: Callable[[int, int], None] | None = None
+) -> tuple[list[str], npt.NDArray[np.float32]]:
+    """The ids and vectors of every input row of a Dataset."""
+    return align(dataset, run.embed(dataset.store, on_embedded))
 
 
 def open_both(run: Path, source: Source, device: str = "auto", progress: Any = None) -> tuple[LoadedRun, Dataset]:

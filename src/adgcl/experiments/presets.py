@@ -47,7 +47,8 @@ def presets() -> dict[str, Preset]:
 
 def preset_for(method: str, dataset: Dataset) -> Preset:
     """The preset of `method` for the family of `dataset`; a method without one gets that family's encoder settings."""
-    family = _LIKE.get(dataset.origin.family, "tu")
+    # Your own molecules are like OGB's, your own graphs like those of TU.
+    family = _LIKE.get(dataset.origin.family, "tu" if dataset.smiles is None else "ogb")
     shipped = presets()
     if f"{method}-{family}" in shipped:
         return shipped[f"{method}-{family}"]

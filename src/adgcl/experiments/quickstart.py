@@ -21,7 +21,7 @@ from adgcl.training.run_folder import RunFolder
 
 DATA = "freesolv"
 SEEDS = (0, 1, 2)
-EPOCHS = 20
+EPOCHS = 10
 
 
 @dataclass(frozen=True)

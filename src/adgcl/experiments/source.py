@@ -23,6 +23,7 @@ class Source:
     label_columns: tuple[str, ...] = ()
     id_column: str | None = None
     task: str | None = None
+    split: str | None = None
 
     def load(self, atom_features: str | None = None, progress: Any = None) -> Dataset:
         """The data with every feature its source has; `atom_features` says how SMILES become features."""
@@ -31,6 +32,7 @@ class Source:
             "label_columns": list(self.label_columns) or None,
             "id_column": self.id_column,
             "task": self.task,
+            "split": self.split,
         }
         given = {name: value for name, value in columns.items() if value is not None}
         return load_dataset(self.data, data_dir=self.data_dir, atom_features=atom_features, progress=progress, **given)

@@ -44,7 +44,7 @@ def sort_edges(
 ) -> Adjacency:
     """Sort the edges of each graph by target, then source; `simple` drops self-loops and repeated edges."""
     parts = []
-    for first, last in _runs(edge_ptr):
+    for first, last in runs(edge_ptr):
         rows = slice(edge_ptr[first], edge_ptr[last])
         nodes, counts = node_ptr[first : last + 1] - node_ptr[first], np.diff(edge_ptr[first : last + 1])
         graph = np.repeat(np.arange(last - first), counts)
@@ -60,7 +60,7 @@ def sort_edges(
     )
 
 
-def _runs(edge_ptr: IntArray) -> Iterator[tuple[int, int]]:
+def runs(edge_ptr: IntArray) -> Iterator[tuple[int, int]]:
     """Split graphs into runs `first, last` of at most RUN_EDGES edges, but at least one graph."""
     first, count = 0, len(edge_ptr) - 1
     while first < count:

@@ -64,6 +64,11 @@ class GraphBatch:
         )
 
     @cached_property
+    def ones(self) -> Tensor:
+        """The weights of edges that are all kept."""
+        return torch.ones(self.num_edges, device=self.device)
+
+    @cached_property
     def node_counts(self) -> Tensor:
         return self.node_ptr.diff()
 
@@ -85,11 +90,6 @@ class GraphBatch:
         crow = torch.cat((counts.new_zeros(1), counts.cumsum(0)))
         return crow.int(), self.target[order].int(), order
 
-    @cached_property
-    def twin(self) -> Twin:
-        """Two copies of every graph as one batch: see `Twin`."""
-        return _twin(self)
-
     def to(self, device: torch.device) -> GraphBatch:
         """The same batch on another device."""
         if self.device == device:
@@ -103,58 +103,6 @@ class GraphBatch:
     def with_x(self, x: Tensor | None, x_num: Tensor | None) -> GraphBatch:
         """The same graphs with other node features."""
         return replace(self, x=x, x_num=x_num)
-
-
-@dataclass(frozen=True, eq=False)
-class Twin:
-    """Two copies of a batch in one, so that an original and its View share every kernel call.
-
-    Node i of copy c is row `2 i + c`: the rows `[2 N, d]` are also `[N, 2 d]`, a node's two copies side by side.
-    `first` and `second` are the positions of each edge's two copies among the twin's edges.
-    """
-
-    batch: GraphBatch
-    first: Tensor
-    second: Tensor
-
-    def edge_keep(self, edge_keep: Tensor | None) -> Tensor | None:
-        """Weights for the twin: all edges of the first copy stay, the second copy is weighted."""
-        if edge_keep is None:
-            return None
-        return edge_keep.new_ones(2 * len(edge_keep)).index_copy(0, self.second, edge_keep)
-
-    def edge_inputs(self, edges: tuple[Tensor, Tensor] | None) -> tuple[Tensor, Tensor] | None:
-        """A `(table, code)` of the edges, for both copies of each."""
-        if edges is None:
-            return None
-        table, code = edges
-        both = code.new_empty(2 * len(code))
-        return table, both.index_copy_(0, self.first, code).index_copy_(0, self.second, code)
-
-
-def _twin(batch: GraphBatch) -> Twin:
-    crow, ends = batch.crow[:-1], batch.crow[1:]
-    edge = torch.arange(batch.num_edges, device=batch.device)
-    # Row 2i starts at 2 crow[i] and row 2i + 1 at crow[i] + crow[i + 1].
-    first = edge + crow.index_select(0, batch.target)
-    second = edge + ends.index_select(0, batch.target)
-    twin_crow = torch.stack((2 * crow, crow + ends), dim=1).reshape(-1)
-
-    def spread(of_first: Tensor, of_second: Tensor) -> Tensor:
-        out = of_first.new_empty(2 * batch.num_edges)
-        return out.index_copy_(0, first, of_first).index_copy_(0, second, of_second)
-
-    reverse = batch.reverse
-    both = GraphBatch(
-        node_ptr=batch.node_ptr * 2,
-        edge_ptr=batch.edge_ptr * 2,
-        batch=batch.batch.repeat_interleave(2),
-        crow=torch.cat((twin_crow, batch.crow[-1:] * 2)),
-        col=spread(2 * batch.col, 2 * batch.col + 1),
-        target=spread(2 * batch.target, 2 * batch.target + 1),
-        reverse=None if reverse is None else spread(first.index_select(0, reverse), second.index_select(0, reverse)),
-    )
-    return Twin(both, first, second)
 
 
 def cut_batch(store: GraphStore, ids: IntArray) -> GraphBatch:

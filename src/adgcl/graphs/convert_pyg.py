@@ -96,7 +96,11 @@ def _array(value: Any) -> Array | None:
     """A tensor, array or number as a numpy array."""
     if value is None:
         return None
-    return np.asarray(value.detach().cpu().numpy() if hasattr(value, "detach") else value)
+    if not hasattr(value, "detach"):
+        return np.asarray(value)
+    tensor = value.detach().cpu()
+    # numpy has no bfloat16.
+    return np.asarray((tensor.float() if str(tensor.dtype) == "torch.bfloat16" else tensor).numpy())
 
 
 def _edge_index(index: int, graph: Data) -> Array:

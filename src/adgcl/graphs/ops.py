@@ -24,8 +24,7 @@ warnings.filterwarnings("ignore", message="Sparse CSR tensor support is in beta 
 
 def neighbour_sum(x: Tensor, batch: GraphBatch, edge_keep: Tensor | None = None) -> Tensor:
     """`out[i] = sum over edges e = (j -> i) of edge_keep[e] * x[j]`; without weights every edge counts 1."""
-    if edge_keep is None:
-        edge_keep = torch.ones(batch.num_edges, device=x.device)
+    edge_keep = batch.ones if edge_keep is None else edge_keep
     x = _wide(x)
     return _NeighbourSum.apply(x, edge_keep.to(x.dtype), batch)
 
@@ -72,15 +71,15 @@ def _wide(x: Tensor) -> Tensor:
     return x if x.dtype in (torch.float32, torch.float64) else x.float()
 
 
-def adjacency_product(batch: GraphBatch, weight: Tensor, x: Tensor, plus: Tensor | None = None) -> Tensor:
-    """`A x` (or `plus + A x`) for the weighted adjacency A, outside autograd."""
-    return _product(batch.crow, batch.col, weight, x, plus)
+def adjacency_product(batch: GraphBatch, weight: Tensor | None, x: Tensor, plus: Tensor | None = None) -> Tensor:
+    """`A x` (or `plus + A x`) for the weighted adjacency A, outside autograd; without weights every edge counts 1."""
+    return _product(batch.crow, batch.col, batch.ones if weight is None else weight, x, plus)
 
 
-def transposed_product(batch: GraphBatch, weight: Tensor, x: Tensor, plus: Tensor | None = None) -> Tensor:
+def transposed_product(batch: GraphBatch, weight: Tensor | None, x: Tensor, plus: Tensor | None = None) -> Tensor:
     """`A^T x` (or `plus + A^T x`) for the weighted adjacency A, outside autograd."""
     crow, col, position = batch.transposed
-    return _product(crow, col, rows(weight, position), x, plus)
+    return _product(crow, col, batch.ones if weight is None else rows(weight, position), x, plus)
 
 
 def _product(crow: Tensor, col: Tensor, weight: Tensor, x: Tensor, plus: Tensor | None = None) -> Tensor:

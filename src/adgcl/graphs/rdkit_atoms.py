@@ -25,8 +25,9 @@ _BONDS = ("begin", "end", "conjugated", "type", "direction", "stereo")
 
 # Charges, radicals, isotopes, bracket hydrogens, chirality, double-bond stereo, rings, fragments, metals.
 _PROBES = (
-    "C", "[Na+].[Cl-]", "[13CH3][C@@H](N)C(=O)O", "F/C=C/c1ccc2[nH]ccc2c1", "[CH2]C#N", "O=S(=O)([O-])c1ccccc1",
-    "C1CC2CCC1CC2", "FS(F)(F)(F)(F)F", "[Fe+2]", "C[N+](C)(C)C", "[2H]OC", "F[P@](Cl)Br", "C/C=C\\C", "CP(=O)(Cl)OC",
+    "C", "[Na+].[Cl-]", "[13CH3][C@@H](N)C(=O)O", "F/C=C/c1ccc2[nH]ccc2c1", "[CH2]C#N", "C1CC2CCC1CC2",
+    "O=S(=O)([O-])c1ccccc1", "FS(F)(F)(F)(F)F", "[Fe+2]", "C[N+](C)(C)C", "[2H]OC", "F[P@](Cl)Br",
+    "C/C=C\\C", "CP(=O)(Cl)OC",
 )  # fmt: skip
 
 
@@ -61,7 +62,10 @@ def binary_is_understood() -> bool:
 
 
 def _same(first: RawMolecules, second: RawMolecules) -> bool:
-    pairs = [(first.node_counts, second.node_counts), (first.bond_counts, second.bond_counts)]
+    pairs: list[tuple[Any, Any]] = [
+        (first.node_counts, second.node_counts),
+        (first.bond_counts, second.bond_counts),
+    ]
     pairs += [(first.atoms[name], column) for name, column in second.atoms.items()]
     pairs += [(first.bonds[name], column) for name, column in second.bonds.items()]
     return all(np.array_equal(one, other) for one, other in pairs)

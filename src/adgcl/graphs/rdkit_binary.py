@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -89,8 +89,7 @@ def _decode_plain(
     bad = atom_walk.stuck | bond_walk.stuck
     bad |= (data[atom_walk.after] != _BONDS_TAG) | ~np.isin(data[bond_walk.after], _RING_TAGS)
     if bad.any():
-        empty: dict[str, Bytes] = {}
-        return RawMolecules(nodes, bonds, empty, empty), bad
+        return RawMolecules(nodes, bonds, {}, {}), bad
     first_node = offsets(nodes)
     atom_fields, bond_fields = _read_atoms(data, atom_walk.starts), _read_bonds(data, bond_walk.starts)
     begin = bond_fields["begin"] + np.repeat(first_node[:-1], bonds)
@@ -142,7 +141,7 @@ def _ring_length(data: Bytes, at: IntArray) -> IntArray:
 
 def _read_atoms(data: Bytes, starts: IntArray) -> dict[str, Bytes]:
     bits, cursor = data[starts + 2], starts + 6
-    fields: dict[str, Bytes] = {"atomic_num": data[starts], "aromatic": data[starts + 1] >> 6 & 1}
+    fields: dict[str, Any] = {"atomic_num": data[starts], "aromatic": data[starts + 1] >> 6 & 1}
     for name, bit, default in _ATOM_OPTIONAL:
         present = bits >> bit & 1
         fields[name] = np.where(present, data[cursor], default).astype(np.uint8)

@@ -21,7 +21,7 @@ def scaffolds(
 
 
 def scaffold_of(smiles: str) -> str | None:
-    """The Bemis-Murcko scaffold of a molecule as SMILES with chirality ('' without rings); None if unreadable.
+    """The Bemis-Murcko scaffold of a molecule as SMILES with chirality ('' if no rings); None if unreadable.
 
     A molecule that this RDKit refuses for its valences is read with that check switched off: releases differ
     in what they refuse, and the scaffold does not depend on it.

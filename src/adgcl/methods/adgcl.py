@@ -86,7 +86,7 @@ class ADGCL(Method):
                 z = self.project(batch)
             view, drop_ratio = self.augmenter(batch, generator)
             loss = self._loss(z, self.project(batch, view))
-            self._update("augmenter", self.config.reg_lambda * drop_ratio - loss)
+            self.update(self.config.reg_lambda * drop_ratio - loss, "augmenter")
         return {"drop_ratio": drop_ratio.detach()}
 
     def _encoder_step(self, batch: GraphBatch, generator: torch.Generator) -> Metrics:
@@ -96,7 +96,7 @@ class ADGCL(Method):
         with torch.no_grad():
             view, _ = self.augmenter(batch, generator)
         loss = self._loss(*self.project_pair(batch, view))
-        self._update("encoder", loss)
+        self.update(loss, "encoder")
         return {"loss": loss.detach()}
 
     def _simultaneous_step(self, batch: GraphBatch, generator: torch.Generator) -> Metrics:
@@ -105,13 +105,5 @@ class ADGCL(Method):
         self.encoder.train()
         view, drop_ratio = self.augmenter(batch, generator)
         loss = self._loss(*self.project_pair(batch, reversed_gradient(view)))
-        self._update("encoder", loss + self.config.reg_lambda * drop_ratio, also="augmenter")
+        self.update(loss + self.config.reg_lambda * drop_ratio, "encoder", "augmenter")
         return {"loss": loss.detach(), "drop_ratio": drop_ratio.detach()}
-
-    def _update(self, player: str, loss: Tensor, also: str | None = None) -> None:
-        players = [self.optimizers[p] for p in (player, also) if p]
-        for optimizer in players:
-            optimizer.zero_grad(set_to_none=True)
-        loss.backward()  # type: ignore[no-untyped-call]
-        for optimizer in players:
-            optimizer.step()

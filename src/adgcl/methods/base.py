@@ -60,6 +60,17 @@ class Method(nn.Module):
     def start_epoch(self, epoch: int) -> None:
         """Called before the first step of every epoch."""
 
+    def update(self, loss: Tensor, *players: str) -> None:
+        """One optimiser step of the named players on `loss`."""
+        optimizers = [self.optimizers[player] for player in players]
+        for optimizer in optimizers:
+            optimizer.zero_grad(set_to_none=True)
+        # Gradients follow the number types of the forward pass; casting them again would be wrong.
+        with torch.autocast(loss.device.type, enabled=False):
+            loss.backward()  # type: ignore[no-untyped-call]
+        for optimizer in optimizers:
+            optimizer.step()
+
     @torch.no_grad()
     def embed(self, batch: GraphBatch) -> Tensor:
         """Graph embeddings in evaluation mode."""

@@ -20,6 +20,7 @@ from adgcl.data.dataset import Dataset
 from adgcl.methods.base import Method
 from adgcl.protocols.probes import ProbeScore, probe_folds, probe_split
 from adgcl.protocols.selection import Evaluation, Mode, Selected, select
+from adgcl.training.device import one_blas_thread
 from adgcl.training.embedding import embed_store
 from adgcl.training.run_config import RunConfig
 from adgcl.training.run_folder import RunFolder
@@ -74,13 +75,14 @@ def judge(
     place = ("folds", epoch) if config.mode == "as_published" else ("folds",)
     fold_seed = derived_seed(seed, *place) % (1 << 32)
     evaluations = []
-    for probe in config.probes:
-        score: ProbeScore
-        if dataset.split is not None:
-            score = probe_split(embedding, y, dataset.task, dict(dataset.split), probe=probe, mode=config.mode, seed=fold_seed)
-        else:
-            score = probe_folds(embedding, y, dataset.task, probe=probe, mode=config.mode, seed=fold_seed, num_folds=config.num_folds)
-        evaluations.append(Evaluation(epoch, probe, **asdict(score)))
+    with one_blas_thread():
+        for probe in config.probes:
+            score: ProbeScore
+            if dataset.split is not None:
+                score = probe_split(embedding, y, dataset.task, dict(dataset.split), probe=probe, mode=config.mode, seed=fold_seed)
+            else:
+                score = probe_folds(embedding, y, dataset.task, probe=probe, mode=config.mode, seed=fold_seed, num_folds=config.num_folds)
+            evaluations.append(Evaluation(epoch, probe, **asdict(score)))
     return evaluations
 
 

@@ -21,6 +21,7 @@ from adgcl.training.device import keep_freed_memory, pick_device, set_threads
 from adgcl.training.embedding import embed_store
 from adgcl.training.run_config import RunConfig
 from adgcl.training.run_folder import find_checkpoint
+from adgcl.training.trainer import Trainer
 
 # Embedding keeps no activations for a backward pass, so wide batches fit, and they are faster.
 _EMBED_BATCH = 256
@@ -37,6 +38,12 @@ class LoadedRun:
     @property
     def config(self) -> RunConfig:
         return self.checkpoint.config
+
+    @classmethod
+    def of(cls, trainer: Trainer) -> LoadedRun:
+        """What a Trainer has just trained, as if it had been saved and loaded."""
+        method, tensors = trainer.method, {f"random/{name}": state for name, state in trainer.random_states().items()}
+        return cls(Path(), method, Checkpoint(trainer.config, method.spec, method.task, trainer.progress, tensors, trainer.data))
 
     def embed(
         self, store: GraphStore, progress: Callable[[int, int], None] | None = None

@@ -142,10 +142,11 @@ class Trainer:
         if self.folder is None:
             return
         if force or time.monotonic() - self._last_save >= self.config.training.checkpoint_seconds:
-            save_checkpoint(self.folder.checkpoint, self.method, self.config, self.progress, self._random(), self.data)
+            save_checkpoint(self.folder.checkpoint, self.method, self.config, self.progress, self.random_states(), self.data)
             self._last_save = time.monotonic()
 
-    def _random(self) -> dict[str, Tensor]:
+    def random_states(self) -> dict[str, Tensor]:
+        """The state of every random generator, as a checkpoint keeps it."""
         states = {"noise": self.generator.get_state(), "global": torch.get_rng_state()}
         if self.device.type == "cuda":
             states["device"] = torch.cuda.get_rng_state(self.device)

@@ -34,9 +34,9 @@ class Labelled:
         return self.task.kind != "regression" and self.y.shape[1] == 1
 
     @property
-    def num_classes(self) -> int:
-        """How many classes are declared, or occur if that is more."""
-        return max(2, self.task.num_classes, int(np.nanmax(self.y)) + 1)
+    def several_binary(self) -> bool:
+        """Whether there are several 0/1 tasks: as published, these get C = 1 and 0 for a missing label."""
+        return self.task.kind == "binary" and self.y.shape[1] > 1
 
     @property
     def has_label(self) -> Mask:
@@ -59,6 +59,8 @@ def check_labelled(graph_emb: ArrayLike, y: ArrayLike, task: Task) -> Labelled:
             f"Embeddings {x.shape} and labels {labels.shape} do not belong together.",
             "Both need one row per graph.",
         )
+    if x.shape[1] == 0:
+        raise DataError("The embeddings have no columns.")
     if not np.isfinite(x).all():
         bad = int((~np.isfinite(x)).any(1).sum())
         raise DataError(

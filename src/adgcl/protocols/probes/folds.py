@@ -57,18 +57,18 @@ def cross_validation(data: Labelled, mode: Mode, seed: int, num_folds: int) -> F
     strict = mode == "strict"
     parts = _strict_parts(data, seed, num_folds) if strict else _published_parts(n, seed, num_folds)
     train, valid, test = (np.stack([_mask(n, part[i]) for part in parts]) for i in range(3))
-    inner = [_inner_masks(data, part[0], seed if strict else None) for part in parts]
+    inner = [_inner_masks(data, part[0], mode, seed) for part in parts]
     fit, held = (_stack_padded([pair[i] for pair in inner]) for i in range(2))
     return Folds(train, valid, test, fit, held, scale_inside=strict)
 
 
 def given_split(data: Labelled, ids: Mapping[str, Ints], mode: Mode) -> Folds:
-    """One fold from a fixed split; inner folds of train chooses the penalty, or valid if strict."""
+    """One fold from a fixed split; inner folds of train choose the penalty, or valid does if strict."""
     n = len(data.y)
     train, valid, test = (_mask(n, ids[part])[None] for part in ("train", "valid", "test"))
     if mode == "strict":
         return Folds(train, valid, test, train[None], valid[None], scale_inside=True)
-    fit, held = _inner_masks(data, ids["train"], None)
+    fit, held = _inner_masks(data, ids["train"], mode, 0)
     return Folds(train, valid, test, fit[None], held[None], scale_inside=False)
 
 
@@ -96,15 +96,18 @@ def _strict_parts(data: Labelled, seed: int, num_folds: int) -> list[tuple[Ints,
     return [(np.flatnonzero(ids != k), none, np.flatnonzero(ids == k)) for k in range(count)]
 
 
-def _inner_masks(data: Labelled, train: Ints, seed: int | None) -> tuple[Mask, Mask]:
-    """The fits that choose the penalty inside one training part (`[s, n]` twice), in the order of its ids."""
+def _inner_masks(data: Labelled, train: Ints, mode: Mode, seed: int) -> tuple[Mask, Mask]:
+    """The fits that choose the penalty inside one training part (`[s, n]` twice): shuffled if strict.
+
+    As published, folds follow the order of the ids, and several binary tasks search nothing.
+    """
     labels = data.y[train, 0] if data.single_class_column else None
     count = _num_folds(_INNER_FOLDS, len(train), labels, data.task.metric == "rocauc")
     if count < 2:  # no class is large enough to be spread over folds
         labels, count = None, min(_INNER_FOLDS, len(train))
-    if count < 2:
+    if count < 2 or (mode == "as_published" and data.several_binary):
         return np.zeros((0, len(data.y)), dtype=bool), np.zeros((0, len(data.y)), dtype=bool)
-    ids = _assign(len(train), labels, count, seed)
+    ids = _assign(len(train), labels, count, seed if mode == "strict" else None)
     held = np.stack([_mask(len(data.y), train[ids == k]) for k in range(count)])
     return _mask(len(data.y), train) & ~held, held
 

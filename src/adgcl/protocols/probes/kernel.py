@@ -9,7 +9,7 @@ from sklearn.svm import SVC, SVR
 
 from adgcl.protocols.probes.checks import Labelled
 from adgcl.protocols.probes.folds import Folds, Mode
-from adgcl.protocols.probes.linear import COSTS, published_costs
+from adgcl.protocols.probes.linear import binary_settings
 from adgcl.protocols.solvers.arrays import Floats, Ints, Mask
 from adgcl.protocols.solvers.scaling import fit_scaling
 
@@ -27,12 +27,7 @@ class KernelCandidates:
     def __init__(self, data: Labelled, folds: Folds, mode: Mode) -> None:
         self._data = data
         self._folds = folds
-        self.grid = COSTS
-        # As published, a missing label of one task among several counts as 0 in training.
-        self._targets = data.y
-        if mode == "as_published" and data.task.kind == "binary":
-            self.grid = published_costs(data)
-            self._targets = data.y if data.y.shape[1] == 1 else np.nan_to_num(data.y)
+        self.grid, self._targets = binary_settings(data, mode)
 
     def held_out(self) -> Floats:
         f, s, n = self._folds.held.shape

@@ -32,9 +32,6 @@ class LinearCandidates:
 
     def __init__(self, data: Labelled, folds: Folds, mode: Mode) -> None:
         train, scale_on, where = _distinct_fits(folds)
-        # Same problems, better conditioned: every fit standardises its features anyway.
-        everything = fit_scaling(data.x, np.ones((1, len(data.x)), dtype=bool))
-        data = Labelled((data.x - everything.mean) / everything.scale, data.y, data.task)
         models = _fit(data, mode, train, scale_on)
         self.grid = models.grid
         f, s, n = folds.held.shape
@@ -71,7 +68,7 @@ def _fit(data: Labelled, mode: Mode, train: Mask, scale_on: Mask) -> FittedModel
     scaling = fit_scaling(data.x, scale_on)
     if data.task.kind == "multiclass":
         return SvcFits(data, train, scaling)
-    return LogisticFits(data, train, scaling, published_tasks=mode == "as_published")
+    return LogisticFits(data, train, scaling, mode)
 
 
 class SvcFits:
@@ -80,32 +77,30 @@ class SvcFits:
     grid = COSTS
 
     def __init__(self, data: Labelled, train: Mask, scaling: Scaling) -> None:
-        self._x, self._num_classes = data.x, data.num_classes
-        # The number of an unlabelled graph does not matter: no training part holds it.
-        self._labels = np.nan_to_num(data.y[:, 0]).astype(np.intp)
-        self._train = train
+        self._x, self._train = data.x, train
+        y = data.y[:, 0]
+        self._classes = np.unique(y[~np.isnan(y)])
+        self._num_classes = max(2, len(self._classes))
+        # Where an unlabelled graph lands does not matter: no training part holds it.
+        self._labels = np.minimum(np.searchsorted(self._classes, y), len(self._classes) - 1)
         signs = one_vs_rest(self._labels, train, self._num_classes)
         repeated = scaling[np.repeat(np.arange(len(train)), len(signs) // len(train))]
         self._models = fit_linear_svc(data.x, signs, self.grid, repeated)
 
     def predict(self, penalty: int) -> Floats:
         decision = self._models.decision(self._x, penalty)
-        classes = predict_classes(decision, self._labels, self._train, self._num_classes)
-        return classes[:, :, None].astype(np.float64)
+        places = predict_classes(decision, self._labels, self._train, self._num_classes)
+        return self._classes[places][:, :, None]
 
 
 class LogisticFits:
-    """Logistic regressions, one per task.
+    """Logistic regressions, one per task."""
 
-    As published, several tasks are fitted with C = 1 and a missing label counts as 0 in training.
-    """
-
-    def __init__(self, data: Labelled, train: Mask, scaling: Scaling, published_tasks: bool) -> None:
+    def __init__(self, data: Labelled, train: Mask, scaling: Scaling, mode: Mode) -> None:
         self._x, self._tasks = data.x, data.y.shape[1]
         self._classes = data.task.metric == "accuracy"
-        several = published_tasks and self._tasks > 1
-        self.grid = published_costs(data) if published_tasks else COSTS
-        signs = _signs(np.nan_to_num(data.y) if several else data.y)
+        self.grid, targets = binary_settings(data, mode)
+        signs = _signs(targets)
         signs = (train[:, None, :] * signs).reshape(-1, len(data.y))
         repeated = scaling[np.repeat(np.arange(len(train)), self._tasks)]
         self._models = fit_logistic(data.x, signs, self.grid, repeated)
@@ -116,9 +111,11 @@ class LogisticFits:
         return (decision > 0).astype(np.float64) if self._classes else decision
 
 
-def published_costs(data: Labelled) -> tuple[float, ...]:
-    """The published grid of C: seven values for one column of labels, only C = 1 for several."""
-    return COSTS if data.y.shape[1] == 1 else (1.0,)
+def binary_settings(data: Labelled, mode: Mode) -> tuple[tuple[float, ...], Floats]:
+    """The grid of C, and the training labels: as published, several tasks get C = 1 and 0 for a missing label."""
+    if mode == "as_published" and data.several_binary:
+        return (1.0,), np.nan_to_num(data.y)
+    return COSTS, data.y
 
 
 def _signs(y: Floats) -> Signs:

@@ -83,7 +83,8 @@ def _choose(scores: Floats, higher_is_better: bool, joint: bool) -> tuple[Ints, 
     # Where nothing could be scored, take the middle of the grid: C = 1 or alpha = 1.
     chosen = np.where(np.isneginf(worst_first).all(1), means.shape[1] // 2, chosen)
     best = np.take_along_axis(means, chosen[:, None, :], axis=1)[:, 0]
-    return tuple(np.broadcast_to(a, (len(a), tasks)) for a in (chosen, best))  # type: ignore[return-value]
+    shape = (len(chosen), tasks)
+    return np.broadcast_to(chosen, shape), np.broadcast_to(best, shape)
 
 
 def _fold_scores(data: Labelled, predicted: Floats, parts: Mask) -> Floats:

@@ -10,7 +10,7 @@ import numpy as np
 
 from adgcl.protocols.solvers.arrays import Floats, Ints, Mask, Signs
 from adgcl.protocols.solvers.directions import Batch, choose_directions
-from adgcl.protocols.solvers.scaling import Scaling, no_scaling
+from adgcl.protocols.solvers.scaling import Scaling, fit_scaling, no_scaling
 
 _MAX_STEPS = 200
 _MAX_TRIALS = 30
@@ -65,14 +65,25 @@ def fit_path(
     problems, width = len(signs), x.shape[1] + 1
     scaling = no_scaling(problems, x.shape[1]) if scaling is None else scaling
     used = signs.any(0)
-    rows = np.hstack([x[used], np.ones((int(used.sum()), 1))])
+    rows, inside = _well_scaled(x[used], scaling)
     coef = np.zeros((len(costs), problems, width))
     two_classes = (signs > 0).any(1) & (signs < 0).any(1)
     coef[:, ~two_classes, -1] = np.sign(signs[~two_classes].sum(1, dtype=np.int64))
     for chunk in _chunks(np.flatnonzero(two_classes), len(rows), width):
         chunk_signs = signs[np.ix_(chunk, used)].astype(np.float64)
-        coef[:, chunk] = _Path(loss, rows, chunk_signs, scaling[chunk]).walk(costs)
+        coef[:, chunk] = _Path(loss, rows, chunk_signs, inside[chunk]).walk(costs)
     return LinearModels(coef[..., :-1], coef[..., -1], scaling)
+
+
+def _well_scaled(x: Floats, scaling: Scaling) -> tuple[Floats, Scaling]:
+    """Rows [z, 1] with z = (x - m) / s standardised, and the same scalings of the problems in terms of z.
+
+    The problems stay what they are; their Gram matrices lose no digits to large means or mixed units.
+    """
+    overall = fit_scaling(x, np.ones((1, len(x)), dtype=bool))
+    z = (x - overall.mean) / overall.scale
+    inside = Scaling((scaling.mean - overall.mean) / overall.scale, scaling.scale / overall.scale)
+    return np.hstack([z, np.ones((len(x), 1))]), inside
 
 
 def _chunks(problems: Ints, samples: int, width: int) -> Iterator[Ints]:

@@ -41,8 +41,12 @@ def fit_ridge(x: Floats, y: Floats, alphas: Sequence[float], *, normalise: bool 
         rounding = np.finfo(np.float64).eps * len(x) * np.abs(x_mean)
         norm[norm <= rounding] = 1.0
         centred /= norm
-    eigenvalues, vectors = eigh(centred.T @ centred, driver="evd", check_finite=False)
-    projected = vectors.T @ (centred.T @ (y - y_mean))
+    # The smaller of the two Gram matrices: w = X^T (X X^T + alpha)^-1 y where there are more columns than rows.
+    wide = x.shape[1] > len(x)
+    target = y - y_mean
+    eigenvalues, vectors = eigh(centred @ centred.T if wide else centred.T @ centred, driver="evd", check_finite=False)
+    projected = vectors.T @ (target if wide else centred.T @ target)
     shrink = 1.0 / (np.maximum(eigenvalues, 0.0) + np.asarray(alphas, dtype=np.float64)[:, None])
-    coef = (vectors @ (shrink[:, :, None] * projected)) / norm[:, None]
+    solved = vectors @ (shrink[:, :, None] * projected)
+    coef = (centred.T @ solved if wide else solved) / norm[:, None]
     return RidgeModels(coef.transpose(0, 2, 1), y_mean - x_mean @ coef)

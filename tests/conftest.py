@@ -1,0 +1,20 @@
+"""Where the tests find real data."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+_ROOT = Path(__file__).resolve().parent.parent
+
+
+@pytest.fixture(scope="session")
+def data_dir() -> Path:
+    """The folder of real data: ADGCL_DATA, or `shared/data` beside the repository."""
+    named = os.environ.get("ADGCL_DATA")
+    folder = Path(named) if named else _ROOT.parent / "shared" / "data"
+    if not folder.is_dir():
+        pytest.skip(f"no data folder at {folder}; set ADGCL_DATA to one")
+    return folder
