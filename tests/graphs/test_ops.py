@@ -88,3 +88,11 @@ def test_edge_means_leave_edgeless_graphs_at_zero(batch):
         torch.testing.assert_close(means[graph], expected)
         assert bool(has_edges[graph]) == (len(mine) > 0)
     assert not has_edges.all()
+
+
+def test_edge_scores_equal_the_plain_mlp_with_gradients(batch):
+    inputs = [torch.randn(batch.num_nodes, 5), torch.randn(batch.num_nodes, 5), torch.randn(5)]
+    source, target, score = (t.double().requires_grad_() for t in inputs)
+    assert torch.autograd.gradcheck(lambda a, b, c: ops.edge_scores(a, b, c, batch), (source, target, score))
+    slow = (source[batch.edge_index[0]] + target[batch.edge_index[1]]).relu() @ score
+    torch.testing.assert_close(ops.edge_scores(source, target, score, batch), slow)

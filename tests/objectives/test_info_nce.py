@@ -30,6 +30,19 @@ def test_equals_the_equation(temperature):
     assert float(info_nce(z, view, temperature, "both")) == pytest.approx(both, rel=1e-5)
 
 
+@pytest.mark.parametrize("directions", ["one", "both"])
+def test_gradient_equals_automatic_differentiation(directions):
+    z, view = (torch.randn(6, 4, requires_grad=True) for _ in range(2))
+    similarity = torch.nn.functional.normalize(z) @ torch.nn.functional.normalize(view).t() / 0.3
+    off = torch.ones(6, 6) - torch.eye(6)
+    rows = -torch.log(similarity.exp().diagonal() / (similarity.exp() * off).sum(1)).mean()
+    columns = -torch.log(similarity.exp().diagonal() / (similarity.exp() * off).sum(0)).mean()
+    slow = rows if directions == "one" else (rows + columns) / 2
+    fast = info_nce(z, view, 0.3, directions)
+    torch.testing.assert_close(fast, slow)
+    torch.testing.assert_close(torch.autograd.grad(fast, (z, view)), torch.autograd.grad(slow, (z, view)))
+
+
 def test_closed_form_for_orthogonal_graphs():
     """Perfect matches and orthogonal negatives: -1/t + log(m - 1)."""
     z = torch.eye(6)

@@ -13,7 +13,7 @@ from adgcl.core.schema import FeatureSpec
 from adgcl.encoders.base import EncoderConfig, make_encoder
 from adgcl.encoders.heads import initialise
 from adgcl.graphs.batch import GraphBatch
-from adgcl.graphs.ops import graph_mean_of_edges, rows
+from adgcl.graphs.ops import edge_scores, graph_mean_of_edges, rows
 from adgcl.graphs.view import View
 
 
@@ -47,8 +47,8 @@ class EdgeDrop(Augmentation):
     def edge_logits(self, batch: GraphBatch) -> Tensor:
         """How much the augmenter wants to keep each edge."""
         node_emb = self.encoder(batch).node_emb
-        hidden = rows(self.from_source(node_emb), batch.col) + rows(self.from_target(node_emb), batch.target)
-        logits = self.score(hidden.relu()).squeeze(1).float()
+        ends = self.from_source(node_emb), self.from_target(node_emb)
+        logits = edge_scores(*ends, self.score.weight[0], batch) + self.score.bias
         if self.gate.tied and batch.reverse is not None:
             logits = (logits + rows(logits, batch.reverse)) / 2
         return logits

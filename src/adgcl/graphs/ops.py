@@ -38,6 +38,11 @@ def edge_message_sum(
     return _EdgeMessageSum.apply(x, edge_table.to(x.dtype), keep, edge_code, batch)
 
 
+def edge_scores(from_source: Tensor, from_target: Tensor, score: Tensor, batch: GraphBatch) -> Tensor:
+    """`score . relu(from_source[source(e)] + from_target[target(e)])` for every edge e: an MLP on both its ends."""
+    return _EdgeScores.apply(_wide(from_source), _wide(from_target), _wide(score), batch)
+
+
 def graph_sum(values: Tensor, batch: GraphBatch) -> Tensor:
     """Per-graph sum of node rows."""
     return _SegmentSum.apply(_wide(values), batch.node_ptr, batch.batch)
@@ -160,6 +165,27 @@ class _EdgeMessageSum(torch.autograd.Function):
         if ctx.needs_input_grad[1]:
             grad_table = grad.new_zeros(table_shape).index_add_(0, code, at_edges)
         return grad_x, grad_table, grad_keep, None, None
+
+
+class _EdgeScores(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, from_source: Tensor, from_target: Tensor, score: Tensor, batch: GraphBatch) -> Tensor:
+        hidden = rows(from_source, batch.col).add_(rows(from_target, batch.target)).relu_()
+        ctx.batch = batch
+        ctx.save_for_backward(hidden, score)
+        return hidden @ score
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, Tensor, Tensor, None]:
+        hidden, score = ctx.saved_tensors
+        batch: GraphBatch = ctx.batch
+        at_edges = torch.ops.aten.threshold_backward(torch.outer(grad, score), hidden, 0)
+        crow, _, position = batch.transposed
+        ones = batch.ones.to(at_edges.dtype)
+        by_source = _product(crow, position.int(), ones, at_edges)
+        by_target = _product(batch.crow, torch.arange(batch.num_edges, dtype=torch.int32, device=grad.device), ones, at_edges)
+        return by_source, by_target, grad @ hidden, None
 
 
 class _SegmentSum(torch.autograd.Function):

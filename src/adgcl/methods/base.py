@@ -64,7 +64,9 @@ class Method(nn.Module):
         """One optimiser step of the named players on `loss`."""
         optimizers = [self.optimizers[player] for player in players]
         for optimizer in optimizers:
-            optimizer.zero_grad(set_to_none=True)
+            for group in optimizer.param_groups:
+                for parameter in group["params"]:
+                    parameter.grad = None
         # Gradients follow the number types of the forward pass; casting them again would be wrong.
         with torch.autocast(loss.device.type, enabled=False):
             loss.backward()  # type: ignore[no-untyped-call]

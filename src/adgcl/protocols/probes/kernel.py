@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 import numpy as np
+from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR
 
 from adgcl.protocols.probes.checks import Labelled
 from adgcl.protocols.probes.folds import Folds, Mode
 from adgcl.protocols.probes.linear import binary_settings
 from adgcl.protocols.solvers.arrays import Floats, Ints, Mask
-from adgcl.protocols.solvers.scaling import fit_scaling
 
 # A kernel of so many rows fills half a gigabyte; beyond it libsvm computes entries when it needs them.
 _MAX_KERNEL_ROWS = 8000
@@ -58,8 +58,7 @@ class KernelCandidates:
         """Task, index of the cost and predictions for `rows`, for every task and its costs."""
         if not train.any() or not rows.any():
             return
-        scaling = fit_scaling(self._data.x, scale_on[None])
-        x = (self._data.x - scaling.mean) / scaling.scale
+        x = StandardScaler().fit(self._data.x[scale_on]).transform(self._data.x)
         for task, task_costs in enumerate(costs):
             target = self._targets[:, task]
             known = train & ~np.isnan(target)

@@ -58,7 +58,19 @@ def no_scaling(problems: int, columns: int) -> Scaling:
 
 
 def fit_scaling(x: Floats, rows: Mask) -> Scaling:
-    """Mean and standard deviation of `x [n, d]` over each of the `rows [p, n]`; constant columns get scale 1."""
+    """Mean and standard deviation of `x [n, d]` over each of the `rows [p, n]`.
+
+    A column that is constant over its rows gets the spread over all rows, or 1. Its coefficient will be zero, so
+    any scale describes the same model, and this one keeps numbers of one size together.
+    """
+    mean, variance = _moments(x, rows)
+    _, overall = _moments(x, np.ones((1, len(x)), dtype=bool))
+    variance = np.where(variance > 0, variance, np.where(overall > 0, overall, 1.0))
+    return Scaling(mean, np.sqrt(variance))
+
+
+def _moments(x: Floats, rows: Mask) -> tuple[Floats, Floats]:
+    """Mean and variance of `x [n, d]` over each of the `rows [p, n]`; 0 is the variance of a constant column."""
     count = np.maximum(rows.sum(1), 1)[:, None]
     weight = rows / count
     mean = weight @ x
@@ -69,4 +81,4 @@ def fit_scaling(x: Floats, rows: Mask) -> Scaling:
         centred = x[:, j] - mean[:, j, None]
         variance[:, j] = np.einsum("pn,pn,pn->p", weight, centred, centred)
     rounding = (np.finfo(np.float64).eps * count * np.abs(mean)) ** 2
-    return Scaling(mean, np.sqrt(np.where(variance <= rounding, 1.0, variance)))
+    return mean, np.where(variance <= rounding, 0.0, variance)
