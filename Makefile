@@ -29,7 +29,7 @@ check: install
 	$(BIN)/lint-imports
 
 bench: install
-	$(BIN)/adgcl bench
+	$(BIN)/python -m benchmarks
 
 clean:
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache

@@ -90,10 +90,12 @@ def run() -> None:
 def main(arguments: Sequence[str]) -> int:
     """Run one command line and return its exit code."""
     arguments, debug = _without_debug(arguments)
+    # Threads that wait should sleep: where other programs want the cores too, spinning made a step 10 times slower.
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     if not debug:
         _silence_warnings()
     try:
-        typer.main.get_command(app).main(args=arguments, prog_name="adgcl")
+        typer.main.get_command(app).main(args=list(arguments), prog_name="adgcl", obj=list(arguments))
     except SystemExit as stop:
         return stop.code if isinstance(stop.code, int) else int(stop.code is not None)
     except AdgclError as error:

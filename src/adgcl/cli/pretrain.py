@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -63,7 +64,10 @@ def pretrain(
     total = len(done.dataset) + len(done.dataset.bad_rows)
     show_bad_rows(screen, done.dataset.bad_rows, total, out / BAD_ROWS_FILE)
     screen.emit(_summary(done))
-    _print_summary(screen, done, data)
+    _print_summary(screen, done)
+    columns = [*_flag("--smiles-column", smiles_column), *_flag("--id-column", id_column)]
+    labels = [word for name in label_columns or () for word in _flag("--label-column", name)]
+    _print_next(screen, done, shlex.join([data, *columns]), shlex.join(labels))
 
 
 def _summary(done: Pretrained) -> dict[str, Any]:
@@ -81,7 +85,7 @@ def _summary(done: Pretrained) -> dict[str, Any]:
     }
 
 
-def _print_summary(screen: Screen, done: Pretrained, data: str) -> None:
+def _print_summary(screen: Screen, done: Pretrained) -> None:
     from adgcl.methods.base import METHODS
     from adgcl.reports.numbers import seconds_label
 
@@ -94,6 +98,15 @@ def _print_summary(screen: Screen, done: Pretrained, data: str) -> None:
         screen.show(f"{title} on {done.dataset.name}: {len(done.dataset):,} graphs, {epochs}{seconds_label(done.seconds)}.")
     numbers = [f"{label} {done.metrics[name]:.3f}" for name, label in (("loss", "loss"), ("drop_ratio", "drop ratio")) if name in done.metrics]
     screen.show(f"Run folder: {done.folder}" + (f"   last epoch: {', '.join(numbers)}" if numbers else ""))
-    screen.say(
-        f"\nNext:\n  adgcl embed {done.folder} {data} --out embeddings.parquet\n  adgcl evaluate {done.folder} {data}"
-    )
+
+
+def _print_next(screen: Screen, done: Pretrained, data: str, labels: str) -> None:
+    screen.say(f"\nNext:\n  adgcl embed {done.folder} {data} --out embeddings.parquet")
+    if done.dataset.task.kind == "none":
+        screen.say(f"  adgcl evaluate {done.folder} {data} --label-column NAME    (once you have labels)")
+    else:
+        screen.say(f"  adgcl evaluate {done.folder} {data} {labels}".rstrip())
+
+
+def _flag(name: str, value: str | None) -> list[str]:
+    return [] if value is None else [name, value]

@@ -51,4 +51,4 @@ class Bars:
         note = "  ".join(f"{name.replace('_', ' ')} {value:.3f}" for name, value in message.metrics.items())
         self.update(f"seed {message.seed}", message.done, message.total, note)
         if self._bars is None and message.total and message.done == message.total:
-            self.screen.aside(f"seed {message.seed}: trained  {note}")
+            self.screen.aside(f"seed {message.seed}: trained")

@@ -53,33 +53,31 @@ def quickstart(
 
 def _print_result(screen: Screen, done: Quickstart) -> None:
     from adgcl.cli.screen import table
-    from adgcl.reports.numbers import metric_label, seconds_label
+    from adgcl.reports.numbers import metric_label, published, seconds_label
 
     if done.reused:
         screen.say(f"{done.reused} of {len(done.records[-1].seeds)} seeds of AD-GCL were finished before and are reused.")
     first = done.records[0]
     metric = metric_label(first.metric, first.higher_is_better)
-    title = f"Hydration free energy of {done.graphs} molecules (FreeSolv), {metric}, lower is better"
-    rows = [(*_row(record), seconds_label(record.seconds)) for record in done.records]
-    rows += [row for record in done.records if (row := _published_row(record)) is not None]
-    screen.show(table(("embedding", "test error", "seeds", "time"), rows, title, right=("test error", "seeds", "time")))
-    screen.say(f"Your first run is in {done.folder}. What to do with it:")
-    screen.say(f"  adgcl embed {done.folder} freesolv --out freesolv.parquet    a vector for every molecule")
-    screen.say(f"  adgcl evaluate {done.folder} freesolv                        judge them the strict way")
-    screen.say(f"  adgcl report {done.folder} --out curves.svg                  how training went")
-    screen.say("  adgcl pretrain my.csv --smiles-column smiles --out runs/mine     the same with your own molecules")
+    screen.show(f"\n{metric} of predicted hydration free energies (kcal/mol) of FreeSolv's test molecules; lower is better.")
+    rows = [(*_row(record), published(record), seconds_label(record.seconds)) for record in done.records]
+    columns = ("embedding", "this run", "seeds", "the paper", "time")
+    screen.show(table(columns, rows, right=columns[1:]))
+    screen.say("Each embedding is frozen and judged by ridge regression on OGB's scaffold split. The paper trains longer.")
+    screen.say(f"\nYour first run is in {done.folder}. What to do with it:")
+    advice = (
+        (f"adgcl embed {done.folder} freesolv --out freesolv.parquet", "a vector for every molecule"),
+        (f"adgcl evaluate {done.folder} freesolv", "judge it the strict way"),
+        (f"adgcl report {done.folder} --out curves.svg", "how its training went"),
+        ("adgcl pretrain my.csv --smiles-column smiles --out runs/mine", "the same with your own molecules"),
+    )
+    width = max(len(line) for line, _ in advice)
+    for line, meaning in advice:
+        screen.say(f"  {line:<{width}}  {meaning}")
 
 
 def _row(record: Record) -> tuple[str, str, str]:
     from adgcl.reports.numbers import result
 
-    names = {"random_init": "untrained GIN", "ecfp": "ECFP fingerprint + ridge", "adgcl": "AD-GCL (this run)"}
+    names = {"random_init": "untrained GIN", "ecfp": "ECFP fingerprint", "adgcl": "AD-GCL"}
     return names.get(record.method, record.method), result(record), str(len(record.seeds))
-
-
-def _published_row(record: Record) -> tuple[str, str, str, str] | None:
-    from adgcl.reports.numbers import published
-
-    if record.published is None:
-        return None
-    return f"{record.published['method']} (the paper)", published(record), "", ""

@@ -41,9 +41,10 @@ class FusedGINLayer(torch.autograd.Function):
         hidden = torch.addmm(b1, summed, w1.t()).relu_()
         if norm.uses_running(len(h) // copies):
             # Normalising by fixed statistics is an affine map: it folds into the second linear layer.
-            fixed = torch.rsqrt(norm.running_var + norm.eps)  # type: ignore[operator]
+            assert norm.running_mean is not None and norm.running_var is not None
+            fixed = torch.rsqrt(norm.running_var + norm.eps)
             scale = gamma * fixed
-            shift = (b2 - norm.running_mean) * scale  # type: ignore[operator]
+            shift = (b2 - norm.running_mean) * scale
             w2 = w2 * scale.unsqueeze(1)
             out = torch.addmm(shift + beta, hidden, w2.t())
             ctx.folded = (shift, scale, fixed)

@@ -19,6 +19,8 @@ _TABLE_LIMIT = 1024
 class RawInputs(nn.Module):
     """Node features as plain columns: one-hot codes beside real values; the constant 1 where there are none."""
 
+    shifts: Tensor
+
     def __init__(self, features: Features) -> None:
         super().__init__()
         self.sizes = features.sizes
@@ -71,6 +73,9 @@ class EdgeInputs(nn.Module):
     Categories combine to few different edges, so the table holds every combination once.
     """
 
+    grid: Tensor
+    strides: Tensor
+
     def __init__(self, features: Features, width: int) -> None:
         super().__init__()
         self.width = width
@@ -105,6 +110,8 @@ class EdgeInputs(nn.Module):
 
 class _CodeEmbedding(nn.Module):
     """One embedding per categorical column, kept in one table and summed in one kernel."""
+
+    shifts: Tensor
 
     def __init__(self, sizes: tuple[int, ...], width: int) -> None:
         super().__init__()

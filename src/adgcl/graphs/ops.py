@@ -40,7 +40,8 @@ def edge_message_sum(
 
 def edge_scores(from_source: Tensor, from_target: Tensor, score: Tensor, batch: GraphBatch) -> Tensor:
     """`score . relu(from_source[source(e)] + from_target[target(e)])` for every edge e: an MLP on both its ends."""
-    return _EdgeScores.apply(_wide(from_source), _wide(from_target), _wide(score), batch)
+    with torch.autocast(score.device.type, enabled=False):
+        return _EdgeScores.apply(_wide(from_source), _wide(from_target), _wide(score), batch)
 
 
 def graph_sum(values: Tensor, batch: GraphBatch) -> Tensor:

@@ -32,7 +32,7 @@ class ADGCLConfig(MethodConfig):
     )
     encoder_lr: float = Field(1e-3, gt=0.0, description="learning rate of encoder and projection head")
     augmenter_lr: float = Field(1e-3, gt=0.0, description="learning rate of the augmenter")
-    gate: GateConfig = Field(default_factory=GateConfig, description="how edges are dropped")
+    gate: GateConfig = Field(GateConfig(), description="how edges are dropped")
 
 
 @METHODS.register("adgcl")

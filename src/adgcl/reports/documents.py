@@ -79,7 +79,8 @@ def to_html(records: Sequence[Record]) -> str:
 def _footer(records: Sequence[Record]) -> str:
     versions = sorted({r.versions.get("adgcl", "?") for r in records})
     machines = sorted({f"{r.machine.get('processor', '?')}, {r.machine.get('cores', '?')} cores" for r in records})
-    return f"Made from {len(records)} Records by adgcl {', '.join(versions)} on {'; '.join(machines)}."
+    made = f"Made from {len(records)} Records by adgcl {', '.join(versions)} on {'; '.join(machines)}."
+    return f"{made} Where several Records are about the same thing, the tables by method show the newest."
 
 
 WRITERS: Mapping[str, Callable[[Sequence[Record]], str]] = {

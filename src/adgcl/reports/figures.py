@@ -8,7 +8,9 @@ from adgcl.core.records import Record
 from adgcl.reports import numbers
 from adgcl.reports.svg import FAINT, GRID, INK, PALETTE, Axis, Canvas
 
-_WIDTH, _ROW, _LEFT, _RIGHT, _HEAD, _FOOT = 760.0, 26.0, 250.0, 130.0, 46.0, 34.0
+_PLOT, _ROW, _RIGHT, _HEAD, _FOOT = 400.0, 26.0, 130.0, 46.0, 34.0
+# How wide a letter of a row's name is, at most.
+_LETTER = 6.6
 Points = Sequence[tuple[float, float]]
 
 
@@ -18,31 +20,36 @@ def figure_of_records(records: Sequence[Record]) -> str:
     for record in sorted(records, key=lambda r: (r.dataset, r.method, r.mode, r.probe)):
         panels.setdefault((record.metric, record.higher_is_better), []).append(record)
     heights = [_HEAD + _ROW * len(rows) + _FOOT for rows in panels.values()]
-    canvas = Canvas(_WIDTH, sum(heights) + 8, "Results beside the published figures")
+    several = len({(r.mode, r.probe) for r in records}) > 1
+    left = 28 + _LETTER * max(len(_name(record, several)) for record in records)
+    canvas = Canvas(left + _PLOT + _RIGHT, sum(heights) + 8, "Results beside the published figures")
     top = 0.0
     for (metric, higher), height in zip(panels, heights):
-        _panel(canvas, top, panels[metric, higher], numbers.metric_label(metric, higher))
+        names = [_name(record, several) for record in panels[metric, higher]]
+        _panel(canvas, top, left, panels[metric, higher], names, numbers.metric_label(metric, higher))
         top += height
     return canvas.to_svg()
 
 
-def _panel(canvas: Canvas, top: float, records: Sequence[Record], title: str) -> None:
-    axis = Axis.over([v for r in records for v in _extent(r)], _LEFT, _WIDTH - _RIGHT)
+def _name(record: Record, with_mode: bool) -> str:
+    note = f"  {record.mode}, {record.probe}" if with_mode else ""
+    return f"{record.dataset}  {numbers.method_label(record.method)}{note}"
+
+
+def _panel(canvas: Canvas, top: float, left: float, records: Sequence[Record], names: Sequence[str], title: str) -> None:
+    axis = Axis.over([v for r in records for v in _extent(r)], left, left + _PLOT)
     bottom = top + _HEAD + _ROW * len(records)
     canvas.text(12, top + 24, title, size=14, bold=True)
-    _legend(canvas, top + 24, any(r.published for r in records))
+    _legend(canvas, max(left, 150), top + 24, any(r.published for r in records))
     for tick in axis.ticks:
         canvas.line(axis.place(tick), top + _HEAD - 6, axis.place(tick), bottom, GRID)
         canvas.text(axis.place(tick), bottom + 16, axis.label(tick), anchor="middle", colour=FAINT, size=11)
     colours = {name: PALETTE[i % len(PALETTE)] for i, name in enumerate(sorted({r.method for r in records}))}
-    several_modes = len({(r.mode, r.probe) for r in records}) > 1
-    for index, record in enumerate(records):
+    for index, (record, name) in enumerate(zip(records, names)):
         y = top + _HEAD + _ROW * (index + 0.5)
-        name = f"{record.dataset}  {numbers.method_label(record.method)}"
-        note = f"  {record.mode}, {record.probe}" if several_modes else ""
-        canvas.text(_LEFT - 14, y + 4, name + note, anchor="end", size=11)
+        canvas.text(left - 14, y + 4, name, anchor="end", size=11)
         _marks(canvas, axis, y, record, colours[record.method])
-        canvas.text(_WIDTH - _RIGHT + 14, y + 4, numbers.result(record), size=11)
+        canvas.text(left + _PLOT + 14, y + 4, numbers.result(record), size=11)
 
 
 def _marks(canvas: Canvas, axis: Axis, y: float, record: Record, colour: str) -> None:
@@ -55,12 +62,12 @@ def _marks(canvas: Canvas, axis: Axis, y: float, record: Record, colour: str) ->
     canvas.dot(axis.place(record.mean), y - 1, colour)
 
 
-def _legend(canvas: Canvas, y: float, with_published: bool) -> None:
-    canvas.dot(_LEFT, y - 4, PALETTE[0])
-    canvas.text(_LEFT + 10, y, "measured", colour=FAINT, size=11)
+def _legend(canvas: Canvas, x: float, y: float, with_published: bool) -> None:
+    canvas.dot(x, y - 4, PALETTE[0])
+    canvas.text(x + 10, y, "measured", colour=FAINT, size=11)
     if with_published:
-        canvas.diamond(_LEFT + 90, y - 4, FAINT)
-        canvas.text(_LEFT + 100, y, "published", colour=FAINT, size=11)
+        canvas.diamond(x + 90, y - 4, FAINT)
+        canvas.text(x + 100, y, "published", colour=FAINT, size=11)
 
 
 def _extent(record: Record) -> list[float]:
@@ -74,22 +81,22 @@ def _extent(record: Record) -> list[float]:
 
 def figure_of_curves(curves: Mapping[str, Points], title: str, x_label: str = "epoch") -> str:
     """One small chart per curve, one above the other, over the same x axis."""
-    height, left, right = 190.0, 70.0, 24.0
+    height, left, width, right = 190.0, 70.0, 760.0, 24.0
     drawn = {name: points for name, points in curves.items() if points}
-    canvas = Canvas(_WIDTH, 40 + height * len(drawn) + 24, title)
+    canvas = Canvas(width, 40 + height * len(drawn) + 24, title)
     canvas.text(12, 26, title, size=14, bold=True)
     for index, (name, points) in enumerate(drawn.items()):
         top = 40 + height * index
-        x_axis = Axis.over([x for x, _ in points], left, _WIDTH - right, 8)
+        x_axis = Axis.over([x for x, _ in points], left, width - right, 8)
         y_axis = Axis.over([y for _, y in points], top + height - 30, top + 24, 4)
         canvas.text(left, top + 14, name, size=12, bold=True, colour=PALETTE[index % len(PALETTE)])
         for tick in y_axis.ticks:
-            canvas.line(left, y_axis.place(tick), _WIDTH - right, y_axis.place(tick), GRID)
+            canvas.line(left, y_axis.place(tick), width - right, y_axis.place(tick), GRID)
             canvas.text(left - 8, y_axis.place(tick) + 4, y_axis.label(tick), anchor="end", colour=FAINT, size=11)
         for tick in x_axis.ticks:
             canvas.text(x_axis.place(tick), top + height - 14, x_axis.label(tick), anchor="middle", colour=FAINT, size=11)
         canvas.path([(x_axis.place(x), y_axis.place(y)) for x, y in points], PALETTE[index % len(PALETTE)])
-    canvas.text((left + _WIDTH - right) / 2, canvas.height - 8, x_label, anchor="middle", colour=INK, size=11)
+    canvas.text((left + width - right) / 2, canvas.height - 8, x_label, anchor="middle", colour=INK, size=11)
     return canvas.to_svg()
 
 

@@ -22,7 +22,7 @@ def cells(record: Record) -> tuple[str, ...]:
     return (
         record.dataset,
         numbers.method_label(record.method),
-        record.mode,
+        record.mode + (" (one run)" if record.protocol == "finished-run" else ""),
         record.probe,
         numbers.metric_label(record.metric, record.higher_is_better),
         numbers.result(record),

@@ -61,4 +61,9 @@ def resolve(settings: Mapping[str, Any], overrides: Iterable[str] = ()) -> RunCo
     method_config = METHODS[method.get("name", "adgcl")].Config
     sections["method"] = method_config
     tree = merged({**settings, "method": method}, parse_overrides(overrides, sections))
-    return RunConfig(**{name: build(model, tree.get(name, {}), name) for name, model in sections.items()})
+    return RunConfig(
+        method=build(method_config, tree.get("method", {}), "method"),
+        encoder=build(EncoderConfig, tree.get("encoder", {}), "encoder"),
+        training=build(TrainingConfig, tree.get("training", {}), "training"),
+        data=build(DataConfig, tree.get("data", {}), "data"),
+    )

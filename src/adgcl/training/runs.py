@@ -61,14 +61,14 @@ def load_run(run: str | Path, device: str = "auto") -> LoadedRun:
 
 
 def describe_data(dataset: Dataset) -> dict[str, Any]:
-    """What a checkpoint remembers of its data."""
+    """What a checkpoint remembers of its data; the fingerprint is of the graphs, for labels are often not looked at."""
     return {
         "name": dataset.name,
         "family": dataset.origin.family,
         "source": dataset.origin.source,
         "graphs": len(dataset),
         "unreadable": len(dataset.bad_rows),
-        "fingerprint": fingerprint(dataset.store),
+        "fingerprint": fingerprint(replace(dataset.store, y=None)),
     }
 
 

@@ -15,11 +15,11 @@ import torch
 from torch import Tensor
 
 from adgcl.core.errors import CheckpointError, DataError, Interrupted, TrainingError
+from adgcl.core.schema import FeatureSpec, Task
 from adgcl.core.seeds import derived_rng, derived_seed
 from adgcl.graphs.ranges import IntArray
 from adgcl.graphs.store import GraphStore
 from adgcl.methods.base import METHODS, Method
-from adgcl.core.schema import FeatureSpec, Task
 from adgcl.training.checkpoints import Checkpoint, Progress, load_checkpoint, random_states, restore, save_checkpoint
 from adgcl.training.device import keep_freed_memory, pick_device, set_threads
 from adgcl.training.run_config import RunConfig

@@ -88,7 +88,7 @@ def _strict_parts(data: Labelled, seed: int, num_folds: int) -> list[tuple[Ints,
     count = _num_folds(num_folds, len(data.y), labels, data.task.metric == "rocauc")
     if count < 2:
         raise DataError(
-            "The rarest class has a single graph, so no fold can both train and test it.",
+            "A class has a single graph, so no folds can both train and test it.",
             "Add graphs of that class, or leave it out.",
         )
     none = np.zeros(0, dtype=np.intp)

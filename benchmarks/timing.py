@@ -1,0 +1,50 @@
+"""Timing: two versions of the same work in turns, the best time of each, and the ratio."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """One row of the benchmark: `ratio` is plain / ours for times, and what `unit` says otherwise."""
+
+    name: str
+    ratio: float
+    target: float | None
+    ours: float
+    plain: float | None
+    unit: str
+
+    @property
+    def reached(self) -> bool:
+        return self.target is None or self.ratio >= self.target
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def seconds(work: Callable[[], object]) -> float:
+    """How long one call takes."""
+    started = time.perf_counter()
+    work()
+    return time.perf_counter() - started
+
+
+def in_turns(works: dict[str, Callable[[], object]], rounds: int) -> dict[str, float]:
+    """Run each in turn, several rounds, and keep everyone's best: what disturbs one disturbs all."""
+    best = dict.fromkeys(works, float("inf"))
+    for work in works.values():
+        work()
+    for _ in range(rounds):
+        for name, work in works.items():
+            best[name] = min(best[name], seconds(work))
+    return best
+
+
+def compared(name: str, plain: float, ours: float, target: float | None, unit: str) -> Measurement:
+    """A ratio of two times, rounded for people."""
+    return Measurement(name, round(plain / ours, 2), target, round(ours, 5), round(plain, 5), unit)
