@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 
-import pytest
+# One thread a test process: with several, tiny kernels spend their time waiting for each other.
+for _name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
+    os.environ.setdefault(_name, "1")
+
+from pathlib import Path  # noqa: E402
+
+import pytest  # noqa: E402
 
 _ROOT = Path(__file__).resolve().parent.parent
 

@@ -36,7 +36,7 @@ def test_scatter_path_equals_the_csr_path(batch, monkeypatch):
     torch.testing.assert_close(ops.neighbour_sum(x, batch, weight), with_csr[0])
     torch.testing.assert_close(ops.dots_at_edges(x, x, batch), with_csr[1])
     plus = torch.randn_like(x)
-    torch.testing.assert_close(ops.adjacency_product(batch, weight, x, plus), with_csr[0] + plus)
+    torch.testing.assert_close(ops.Adjacency(batch, weight).times(x, plus), with_csr[0] + plus)
 
 
 def test_gradcheck_of_both_sums(batch):
@@ -96,3 +96,19 @@ def test_edge_scores_equal_the_plain_mlp_with_gradients(batch):
     assert torch.autograd.gradcheck(lambda a, b, c: ops.edge_scores(a, b, c, batch), (source, target, score))
     slow = (source[batch.edge_index[0]] + target[batch.edge_index[1]]).relu() @ score
     torch.testing.assert_close(ops.edge_scores(source, target, score, batch), slow)
+
+
+@pytest.mark.parametrize("copies", [1, 2, 3])
+def test_adjacency_of_several_copies_is_block_diagonal(batch, copies):
+    weight = torch.rand(batch.num_edges)
+    x = torch.randn(copies * batch.num_nodes, 3)
+    adjacency = ops.Adjacency(batch, weight, copies)
+    dense = torch.zeros(copies * batch.num_nodes, copies * batch.num_nodes)
+    for copy in range(copies):
+        shift = copy * batch.num_nodes
+        weights = weight if copy == copies - 1 else torch.ones(batch.num_edges)
+        dense.index_put_((batch.target + shift, batch.col.long() + shift), weights, accumulate=True)
+    torch.testing.assert_close(adjacency.times(x), dense @ x)
+    torch.testing.assert_close(adjacency.transposed_times(x, plus=x), x + dense.t() @ x)
+    last = x[(copies - 1) * batch.num_nodes :]
+    torch.testing.assert_close(adjacency.grad_of_keep(x, x), (last[batch.target] * last[batch.col.long()]).sum(1))

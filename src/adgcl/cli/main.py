@@ -120,7 +120,7 @@ def _explain(error: BaseException, message: str, hint: str | None, code: int, de
         import traceback
 
         traceback.print_exception(error)
-    print_error(message, hint)
+    print_error(message, hint, "" if code == Interrupted.exit_code else "Error:")
     return code
 
 

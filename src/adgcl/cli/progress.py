@@ -12,7 +12,11 @@ if TYPE_CHECKING:
 
 
 class Bars:
-    """Named bars that appear when first heard of; usable wherever a progress function is asked for."""
+    """Named bars that appear when first heard of and go when they are full.
+
+    Usable wherever a progress function is asked for. Between two pieces of work nothing is drawn, so that others,
+    such as a Trainer's own bar, have the terminal to themselves.
+    """
 
     def __init__(self, screen: Screen) -> None:
         self.screen = screen
@@ -20,28 +24,40 @@ class Bars:
         self._tasks: dict[str, Any] = {}
 
     def __enter__(self) -> Bars:
-        if self.screen.live:
-            from rich.progress import BarColumn, Progress, SpinnerColumn, TaskProgressColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
-
-            columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TextColumn("{task.fields[note]}"))
-            self._bars = Progress(*columns, TimeElapsedColumn(), TimeRemainingColumn(), console=console(stderr=True), transient=True)
-            self._bars.start()
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        if self._bars is not None:
-            self._bars.stop()
+        self._stop()
 
     def __call__(self, what: str, done: int, total: int | None = None) -> None:
         """How far a piece of work called `what` is."""
         self.update(what, done, total)
 
     def update(self, what: str, done: int, total: int | None, note: str = "") -> None:
-        if self._bars is None:
+        full = total is not None and done >= total
+        if not self.screen.live or (full and what not in self._tasks):
             return
+        if self._bars is None:
+            self._start()
         if what not in self._tasks:
             self._tasks[what] = self._bars.add_task(what, total=total, note="")
-        self._bars.update(self._tasks[what], completed=done, total=total, note=note, visible=total is None or done < total)
+        self._bars.update(self._tasks[what], completed=done, total=total, note=note)
+        if full:
+            self._bars.remove_task(self._tasks.pop(what))
+        if not self._tasks:
+            self._stop()
+
+    def _start(self) -> None:
+        from rich.progress import BarColumn, Progress, SpinnerColumn, TaskProgressColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+        columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TextColumn("{task.fields[note]}"))
+        self._bars = Progress(*columns, TimeElapsedColumn(), "<", TimeRemainingColumn(), console=console(stderr=True), transient=True)
+        self._bars.start()
+
+    def _stop(self) -> None:
+        if self._bars is not None:
+            self._bars.stop()
+        self._bars, self._tasks = None, {}
 
     def embedded(self, done: int, total: int) -> None:
         self.update("embed", done, total)
@@ -50,5 +66,5 @@ class Bars:
         """A bar per running seed, with what its last step measured."""
         note = "  ".join(f"{name.replace('_', ' ')} {value:.3f}" for name, value in message.metrics.items())
         self.update(f"seed {message.seed}", message.done, message.total, note)
-        if self._bars is None and message.total and message.done == message.total:
+        if not self.screen.live and message.total and message.done == message.total:
             self.screen.aside(f"seed {message.seed}: trained")

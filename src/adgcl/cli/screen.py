@@ -25,10 +25,11 @@ def console(stderr: bool = False) -> Console:
     return Console(file=stream, width=None if stream.isatty() else _PIPE_WIDTH, highlight=False, emoji=False)
 
 
-def print_error(message: str, hint: str | None = None) -> None:
+def print_error(message: str, hint: str | None = None, label: str = "Error:") -> None:
     """A short red line, and below it what to do."""
     err = console(stderr=True)
-    err.print("Error:", style="bold red", end=" ")
+    if label:
+        err.print(label, style="bold red", end=" ")
     err.print(message, markup=False, soft_wrap=True)
     if hint:
         err.print(hint, markup=False, soft_wrap=True, style="dim" if err.is_terminal else None)

@@ -28,11 +28,12 @@ class Origin:
 
 @dataclass(frozen=True)
 class BadRow:
-    """An input row that could not become a graph: its line in the file (from 1), its text and why."""
+    """An input row that could not become a graph: its line in the file (from 1), its text, why, and its name if any."""
 
     line: int
     text: str
     reason: str
+    id: str = ""
 
 
 @dataclass(frozen=True, eq=False)

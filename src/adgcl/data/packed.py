@@ -30,6 +30,7 @@ def save_dataset(dataset: Dataset, path: Path, stamp: str = "") -> None:
         extra["bad_lines"] = np.array([bad.line for bad in dataset.bad_rows], dtype=np.int64)
         extra |= _strings("bad_texts", [bad.text for bad in dataset.bad_rows])
         extra |= _strings("bad_reasons", [bad.reason for bad in dataset.bad_rows])
+        extra |= _strings("bad_ids", [bad.id for bad in dataset.bad_rows])
     save_store(dataset.store, path, notes, extra)
 
 
@@ -70,6 +71,5 @@ def _unpacked(name: str, extra: Arrays) -> PackedStrings | None:
 def _bad_rows(extra: Arrays) -> tuple[BadRow, ...]:
     if "bad_lines" not in extra:
         return ()
-    texts, reasons = _unpacked("bad_texts", extra), _unpacked("bad_reasons", extra)
-    columns = (extra["bad_lines"].tolist(), texts or (), reasons or ())
+    columns = [extra["bad_lines"].tolist(), *(_unpacked(name, extra) or () for name in ("bad_texts", "bad_reasons", "bad_ids"))]
     return tuple(BadRow(*row) for row in zip(*columns, strict=True))

@@ -71,7 +71,8 @@ def load_smiles_table(
         raise _none_readable(table, read, wanted, error) from error
     kept = molecules.kept
     y, told = _labels(table, read, kept, task, certain=label_columns is not None)
-    failed = [BadRow(read.lines[f.position], f.smiles, f.reason) for f in molecules.failures]
+    names = read.ids or [""] * len(read.smiles)
+    failed = [BadRow(read.lines[f.position], f.smiles, f.reason, names[f.position]) for f in molecules.failures]
     smiles = tuple(read.smiles[i] for i in kept)
     parts = [read.parts[i] for i in kept] if read.parts is not None else None
     return Dataset(
@@ -112,7 +113,9 @@ def smiles_dataset(
         molecules.store.with_labels(labels, told),
         Origin("own", source="in memory"),
         split=_split(split, kept, None, [], workers),
-        bad_rows=tuple(BadRow(f.position + 1, f.smiles, f.reason) for f in molecules.failures),
+        bad_rows=tuple(
+            BadRow(f.position + 1, f.smiles, f.reason, "" if ids is None else str(ids[f.position])) for f in molecules.failures
+        ),
         rows=molecules.kept,
         smiles=kept,
     )
@@ -172,7 +175,8 @@ def _read(table: Table, wanted: _Wanted) -> _Content:
     for number, (line, fields) in enumerate(table.rows):
         if len(fields) > width:
             reason = f"{len(fields)} fields instead of {width}; quote fields that hold the delimiter"
-            content.bad.append(BadRow(line, fields[wanted.smiles].strip(), reason))
+            name = "" if wanted.id is None else fields[wanted.id].strip()
+            content.bad.append(BadRow(line, fields[wanted.smiles].strip(), reason, name))
             continue
         fields += [""] * (width - len(fields))
         content.lines.append(line)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple
 
 import torch
@@ -71,16 +72,21 @@ class Encoder(nn.Module):
         """All layers and the readout for several Views of one batch, whose rows stand one View after another."""
         keeps = tuple(view.edge_keep for view in views)
         node_keep = _stacked_node_keep(batch, views)
-        h = torch.cat([self.inputs(batch, view.feature_keep) for view in views])
-        edges = self.edge_inputs(batch)
+        inputs = [self.inputs(batch, view.feature_keep) for view in views]
+        h = inputs[0] if len(views) == 1 else torch.cat(inputs)
+        states = self.states(h, batch, keeps, node_keep, self.edge_inputs(batch))
+        node_emb = torch.cat(list(states), dim=1) if self.config.layers == "all" else states[-1]
+        weighted = _weighted(node_emb, node_keep)
+        parts = zip(node_emb.chunk(len(views)), weighted.chunk(len(views)))
+        return [Embedding(node, self.readout(read, batch)) for node, read in parts]
+
+    def states(self, h: Tensor, batch: GraphBatch, keeps: Keeps, node_keep: Tensor | None, edges: Any) -> Sequence[Tensor]:
+        """The rows after each layer."""
         states = []
         for layer in self.layers:
             h = layer(_weighted(h, node_keep), batch, keeps, edges)
             states.append(h)
-        node_emb = torch.cat(states, dim=1) if self.config.layers == "all" else h
-        weighted = _weighted(node_emb, node_keep)
-        parts = zip(node_emb.chunk(len(views)), weighted.chunk(len(views)))
-        return [Embedding(node, self.readout(read, batch)) for node, read in parts]
+        return states
 
 
 def _weighted(h: Tensor, node_keep: Tensor | None) -> Tensor:

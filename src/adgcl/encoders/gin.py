@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
 from adgcl.core.schema import FeatureSpec
 from adgcl.encoders.base import ENCODERS, Encoder, EncoderConfig, Keeps
-from adgcl.encoders.fused import FusedGINLayer
+from adgcl.encoders.fused import FusedGIN, LayerPlan
 from adgcl.encoders.inputs import RawInputs
 from adgcl.encoders.norm import NodeNorm
 from adgcl.graphs.batch import GraphBatch
@@ -16,7 +18,7 @@ from adgcl.graphs.ops import neighbour_sum
 
 
 class GINLayer(nn.Module):
-    """`h_i <- drop(relu(norm(mlp(h_i + sum over neighbours j of keep_ij h_j))))`; no relu after the last layer."""
+    """The parameters of `h_i <- drop(relu(norm(mlp(h_i + sum over neighbours j of keep_ij h_j))))`."""
 
     def __init__(self, in_dim: int, config: EncoderConfig, last: bool) -> None:
         super().__init__()
@@ -31,22 +33,27 @@ class GINLayer(nn.Module):
             h = self.second(self.first(h + torch.cat(sums)).relu())
             h = h if self.last else h.relu()
         else:
-            h = self._normalised(self.norm, h, batch, keeps)
+            h = fused_layers([self], h, batch, keeps)[0]
         return F.dropout(h, self.dropout, self.training) if self.dropout else h
 
-    def _normalised(self, norm: NodeNorm, h: Tensor, batch: GraphBatch, keeps: Keeps) -> Tensor:
-        # Sparse products want 32 bits, and at GIN's usual width 16-bit products gain nothing.
-        with torch.autocast(h.device.type, enabled=False):
-            out: Tensor = FusedGINLayer.apply(
-                h.float(), keeps[-1], self.first.weight, self.first.bias, self.second.weight, self.second.bias,
-                norm.weight, norm.bias, batch, norm, len(keeps), not self.last,
-            )  # fmt: skip
-        return out
+
+def fused_layers(layers: Sequence[GINLayer], h: Tensor, batch: GraphBatch, keeps: Keeps) -> tuple[Tensor, ...]:
+    """The states after each of several consecutive layers with nothing but normalisation between them."""
+    plan, weights = [], []
+    for layer in layers:
+        norm, first, second = layer.norm, layer.first, layer.second
+        assert norm is not None
+        plan.append(LayerPlan(norm, not layer.last))
+        weights += [first.weight, first.bias, second.weight, second.bias, norm.weight, norm.bias]
+    # Sparse products want 32 bits, and at GIN's usual width 16-bit products gain nothing.
+    with torch.autocast(h.device.type, enabled=False):
+        states: tuple[Tensor, ...] = FusedGIN.apply(h.float(), keeps[-1], batch, len(keeps), tuple(plan), *weights)
+    return states
 
 
 @ENCODERS.register("gin")
 class GIN(Encoder):
-    """GIN with epsilon 0 and no inner normalisation, as the authors run it on the TU sets."""
+    """GIN with epsilon 0 and no inner normalisation, as the authors run it on the TU sets; no relu after the last layer."""
 
     def __init__(self, config: EncoderConfig, spec: FeatureSpec) -> None:
         super().__init__(config, spec)
@@ -56,3 +63,8 @@ class GIN(Encoder):
         self.layers = nn.ModuleList(
             GINLayer(width, config, last=i == config.num_layers - 1) for i, width in enumerate(widths)
         )
+
+    def states(self, h: Tensor, batch: GraphBatch, keeps: Keeps, node_keep: Tensor | None, edges: object) -> Sequence[Tensor]:
+        if node_keep is not None or self.config.dropout or not self.config.batch_norm:
+            return super().states(h, batch, keeps, node_keep, edges)
+        return fused_layers(list(self.layers), h, batch, keeps)  # type: ignore[arg-type]

@@ -86,9 +86,9 @@ def evaluate_plan(
         records = evaluate_method(
             dataset, run, protocol, seeds, jobs=jobs, work=work.folder, on_progress=on_progress, command=command
         )
-    except Interrupted as stopped:
-        hint = "Run the same command again to go on." if work.folder else None
-        raise Interrupted(stopped.message, hint) from stopped
+    except (Interrupted, KeyboardInterrupt) as stopped:
+        kept = f" What is done is kept in {work.folder}." if work.folder else ""
+        raise Interrupted(f"Stopped.{kept}", "Run the same command again to go on." if work.folder else None) from stopped
     return Judged(records, dataset, reused)
 
 

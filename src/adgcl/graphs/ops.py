@@ -9,6 +9,8 @@ one to two orders of magnitude slower and wrong on duplicate edges.
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
+from functools import cached_property
 from typing import Any
 
 import torch
@@ -77,15 +79,60 @@ def _wide(x: Tensor) -> Tensor:
     return x if x.dtype in (torch.float32, torch.float64) else x.float()
 
 
-def adjacency_product(batch: GraphBatch, weight: Tensor | None, x: Tensor, plus: Tensor | None = None) -> Tensor:
-    """`A x` (or `plus + A x`) for the weighted adjacency A, outside autograd; without weights every edge counts 1."""
-    return _product(batch.crow, batch.col, batch.ones if weight is None else weight, x, plus)
+class Adjacency:
+    """The weighted adjacency of one or more copies of a batch, for hand-written layers outside autograd.
+
+    The copies stand one after another; `keep` weighs the edges of the last, all edges of earlier ones count 1. Each
+    sparse matrix is built once, however many layers use it.
+    """
+
+    def __init__(self, batch: GraphBatch, keep: Tensor | None = None, copies: int = 1) -> None:
+        self.batch, self.copies = batch, copies
+        keep = batch.ones if keep is None else keep
+        self.weight = keep if copies == 1 else torch.cat([batch.ones] * (copies - 1) + [keep])
+        self.crow, self.col, self.position = batch.crow, batch.col, batch.transposed[2]
+        self.crow_t, self.col_t = batch.transposed[:2]
+
+    def times(self, x: Tensor, plus: Tensor | None = None) -> Tensor:
+        """`A x`, or `plus + A x`."""
+        return self._forward(x, plus)
+
+    def transposed_times(self, x: Tensor, plus: Tensor | None = None) -> Tensor:
+        """`A^T x`, or `plus + A^T x`."""
+        return self._backward(x, plus)
+
+    def grad_of_keep(self, grad: Tensor, x: Tensor) -> Tensor:
+        """The gradient of `keep`, given that of `A x`."""
+        first = len(x) - self.batch.num_nodes
+        return dots_at_edges(grad[first:], x[first:], self.batch) if first else dots_at_edges(grad, x, self.batch)
+
+    @cached_property
+    def _forward(self) -> Callable[[Tensor, Tensor | None], Tensor]:
+        return _multiplier(*self._stacked(self.crow, self.col), self.weight)
+
+    @cached_property
+    def _backward(self) -> Callable[[Tensor, Tensor | None], Tensor]:
+        edges, position = len(self.col), self.position
+        if self.copies > 1:
+            position = torch.cat([position + c * edges for c in range(self.copies)])
+        return _multiplier(*self._stacked(self.crow_t, self.col_t), rows(self.weight, position))
+
+    def _stacked(self, crow: Tensor, col: Tensor) -> tuple[Tensor, Tensor]:
+        """The same rows once for every copy, as a block-diagonal matrix."""
+        if self.copies == 1:
+            return crow, col
+        nodes, edges = self.batch.num_nodes, len(col)
+        crows = [crow, *(crow[1:] + c * edges for c in range(1, self.copies))]
+        return torch.cat(crows), torch.cat([col + c * nodes for c in range(self.copies)])
 
 
-def transposed_product(batch: GraphBatch, weight: Tensor | None, x: Tensor, plus: Tensor | None = None) -> Tensor:
-    """`A^T x` (or `plus + A^T x`) for the weighted adjacency A, outside autograd."""
-    crow, col, position = batch.transposed
-    return _product(crow, col, batch.ones if weight is None else rows(weight, position), x, plus)
+def _multiplier(crow: Tensor, col: Tensor, weight: Tensor) -> Callable[[Tensor, Tensor | None], Tensor]:
+    """A function that multiplies by the square sparse matrix (crow, col, weight)."""
+    if weight.device.type not in _CSR_DEVICES:
+        return lambda x, plus: _product(crow, col, weight, x, plus)
+    size = len(crow) - 1
+    matrix = torch.sparse_csr_tensor(crow, col, weight, (size, size), check_invariants=False)
+    return lambda x, plus: matrix @ x if plus is None else torch.addmm(plus, matrix, x)
 
 
 def _product(crow: Tensor, col: Tensor, weight: Tensor, x: Tensor, plus: Tensor | None = None) -> Tensor:
@@ -118,7 +165,7 @@ class _NeighbourSum(torch.autograd.Function):
     def forward(ctx: Any, x: Tensor, weight: Tensor, batch: GraphBatch) -> Tensor:
         ctx.batch = batch
         ctx.save_for_backward(x if ctx.needs_input_grad[1] else None, weight)
-        return adjacency_product(batch, weight, x)
+        return _product(batch.crow, batch.col, weight, x)
 
     @staticmethod
     @once_differentiable
@@ -127,7 +174,8 @@ class _NeighbourSum(torch.autograd.Function):
         grad = grad.contiguous()
         grad_x = grad_weight = None
         if ctx.needs_input_grad[0]:
-            grad_x = transposed_product(ctx.batch, weight, grad)
+            crow, col, position = ctx.batch.transposed
+            grad_x = _product(crow, col, rows(weight, position), grad)
         if ctx.needs_input_grad[1]:
             grad_weight = dots_at_edges(grad, x, ctx.batch)
         return grad_x, grad_weight, None

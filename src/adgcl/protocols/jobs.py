@@ -5,16 +5,22 @@ from __future__ import annotations
 import multiprocessing
 import os
 import queue
+import signal
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from typing import Any, TypeVar
+
+from threadpoolctl import threadpool_limits
+
+from adgcl.core.errors import Interrupted
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
 Send = Callable[[Any], None]
 
 _send_queue: Any = None
+_stop: Any = None
 
 
 def run_jobs(
@@ -32,8 +38,8 @@ def run_jobs(
             yield position, work(task, on_message)
         return
     context = multiprocessing.get_context("spawn")
-    messages = context.Queue()
-    with ProcessPoolExecutor(min(jobs, len(tasks)), context, _keep_queue, (messages,)) as pool:
+    messages, stop = context.Queue(), context.Event()
+    with ProcessPoolExecutor(min(jobs, len(tasks)), context, _prepare, (messages, stop)) as pool:
         waiting: dict[Future[Result], int] = {pool.submit(_run, work, task): i for i, task in enumerate(tasks)}
         try:
             while waiting:
@@ -41,15 +47,29 @@ def run_jobs(
                 _drain(messages, on_message)
                 for future in done:
                     yield waiting.pop(future), future.result()
+        except BaseException:
+            # Ctrl-C here, or a job that failed: the other jobs save what they have and end.
+            stop.set()
+            raise
         finally:
             for future in waiting:
                 future.cancel()
 
 
-def _keep_queue(messages: Any) -> None:
-    global _send_queue
-    _send_queue = messages
+def _prepare(messages: Any, stop: Any) -> None:
+    """Make a worker process ready; Ctrl-C is the parent's affair, which then tells its workers to stop."""
+    global _send_queue, _stop
+    _send_queue, _stop = messages, stop
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threadpool_limits(limits=1)  # a process per core leaves no core for a second thread
     threading.Thread(target=_end_with_parent, daemon=True).start()
+    threading.Thread(target=_end_when_told, daemon=True).start()
+
+
+def _end_when_told() -> None:
+    """Turn the parent's word into the signal that a Trainer answers by saving."""
+    _stop.wait()
+    os.kill(os.getpid(), signal.SIGTERM)
 
 
 def _end_with_parent() -> None:
@@ -61,6 +81,8 @@ def _end_with_parent() -> None:
 
 
 def _run(work: Callable[[Task, Send], Result], task: Task) -> Result:
+    if _stop.is_set():
+        raise Interrupted("Stopped before it began.")
     return work(task, _send_queue.put)
 
 

@@ -26,6 +26,8 @@ def align(dataset: Dataset, embedding: Matrix) -> tuple[list[str], Matrix]:
     if dataset.store.ids is not None:
         for row, name in zip(rows.tolist(), dataset.store.ids):
             ids[row] = name
+    for row, bad in zip(np.setdiff1d(np.arange(count), rows).tolist(), dataset.bad_rows):
+        ids[row] = bad.id or ids[row]
     return ids, matrix
 
 

@@ -204,7 +204,9 @@ def _polite_interrupts() -> Iterator[Callable[[], bool]]:
     if threading.current_thread() is not threading.main_thread():
         yield lambda: False
         return
-    previous = {s: signal.signal(s, note) for s in (signal.SIGINT, signal.SIGTERM)}
+    # A signal that is ignored stays so: workers leave Ctrl-C to the process that started them.
+    minded = [s for s in (signal.SIGINT, signal.SIGTERM) if signal.getsignal(s) is not signal.SIG_IGN]
+    previous = {s: signal.signal(s, note) for s in minded}
     try:
         yield lambda: bool(caught)
     finally:
