@@ -114,8 +114,9 @@ def copy_weights(method: ADGCL, plain: PlainADGCL) -> None:
             theirs.load_state_dict(ours.state_dict())
         for i, layer in enumerate(method.encoder.layers):
             mlp = plain.encoder.convs[i].mlp
-            mlp[0].load_state_dict(layer.first.state_dict())
-            mlp[-1].load_state_dict(layer.second.state_dict())
+            # We have no bias in front of a normalisation; theirs starts at zero and has no effect.
+            mlp[0].load_state_dict(layer.first.state_dict(), strict=False)
+            mlp[-1].load_state_dict(layer.second.state_dict(), strict=False)
         _copy_tables(plain.encoder.atoms, getattr(method.encoder.inputs, "codes", None))
         _copy_tables(plain.encoder.bonds, getattr(getattr(method.encoder, "bonds", None), "codes", None))
 

@@ -103,7 +103,9 @@ class GraphEmbedder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             parameters = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
             made = cls(**parameters) if parameters else cls._like(run)
         except (ValueError, TypeError) as error:
-            raise CheckpointError(f"{path} is damaged: {error}.", "Remove it; the run itself is in the checkpoint.") from error
+            raise CheckpointError(
+                f"{path} is damaged: {error}.", "Remove it; the run itself is in the checkpoint."
+            ) from error
         return made._keep(run)
 
     @classmethod
@@ -118,7 +120,11 @@ class GraphEmbedder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             raise ConfigError(f"on_error = {self.on_error!r}.", "Use 'nan' or 'raise'.")
         source = self._source(X)
         dataset = source.load()
-        training = {"seed": self.seed, "device": self.device, **({} if self.epochs is None else {"epochs": self.epochs})}
+        training = {
+            "seed": self.seed,
+            "device": self.device,
+            **({} if self.epochs is None else {"epochs": self.epochs}),
+        }
         wishes = Wishes(self.method, flags=_under(self.settings or {}, {"training": training}))
         run = plan(dataset, wishes).run
         dataset = source.seen_through(dataset, run.data)
@@ -145,7 +151,9 @@ class GraphEmbedder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         if not bad:
             return
         told = "; ".join(f"{row.line}: {row.text!r}: {row.reason}" for row in bad[:3])
-        message = f"{len(bad)} of {len(bad) + len(dataset)} inputs cannot be read ({told}{' ...' if len(bad) > 3 else ''})."
+        message = (
+            f"{len(bad)} of {len(bad) + len(dataset)} inputs cannot be read ({told}{' ...' if len(bad) > 3 else ''})."
+        )
         if self.on_error == "raise":
             raise DataError(message, "Remove them, or use on_error='nan'.")
         warnings.warn(f"{message} Their rows are NaN.", UserWarning, stacklevel=3)

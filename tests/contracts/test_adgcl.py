@@ -93,3 +93,18 @@ def test_projected_pairs_equal_two_projections():
     pair = model.project_pair(BATCH, view)
     model.load_state_dict(state)
     torch.testing.assert_close(pair, (model.project(BATCH), model.project(BATCH, view)), rtol=1e-4, atol=1e-4)
+
+
+def test_player_adam_equals_torchs():
+    from adgcl.methods.optimizer import PlayerAdam
+
+    torch.manual_seed(0)
+    start = [torch.randn(4, 3), torch.randn(5)]
+    ours, theirs = ([torch.nn.Parameter(t.clone()) for t in start] for _ in range(2))
+    optimizers = PlayerAdam(ours, 0.01), torch.optim.Adam(theirs, 0.01)
+    for _ in range(20):
+        for parameters, optimizer in zip((ours, theirs), optimizers):
+            optimizer.zero_grad()
+            sum((p**2).sum() + p.sin().sum() for p in parameters).backward()
+            optimizer.step()
+    torch.testing.assert_close(ours, theirs)

@@ -46,7 +46,10 @@ def list_all(data_dir: options.DataDir = None, as_json: options.Json = False) ->
     rows = [_listed(entry, folder) for entry in all_entries()]
     screen.emit({"data_dir": str(folder), "datasets": rows})
     columns = ("name", "what it is", "graphs", "task", "metric", "licence", "here")
-    cells = [(r["name"], r["title"], _count(r["graphs"]), r["task"], r["metric"], r["licence"], "yes" if r["here"] else "no") for r in rows]
+    cells = [
+        (r["name"], r["title"], _count(r["graphs"]), r["task"], r["metric"], r["licence"], "yes" if r["here"] else "no")
+        for r in rows
+    ]
     screen.show(table(columns, cells, right=("graphs",)))
     here = sum(row["here"] for row in rows)
     screen.say(f"{here} of {len(rows)} are here (data folder: {folder}). `graphs` is the paper's count.")
@@ -128,7 +131,9 @@ def prepare(
         dataset = load_dataset(entry.name, data_dir=folder, progress=bars)
     screen.emit({"name": entry.name, "graphs": len(dataset), "data_dir": str(folder)})
     screen.show(f"{entry.name} is ready: {len(dataset):,} graphs.")
-    screen.say(f"\nNext:\n  adgcl data info {entry.name}\n  adgcl pretrain {entry.name} --out runs/{entry.name.lower()}")
+    screen.say(
+        f"\nNext:\n  adgcl data info {entry.name}\n  adgcl pretrain {entry.name} --out runs/{entry.name.lower()}"
+    )
 
 
 def _listed(entry: Entry, folder: Path) -> dict[str, Any]:
@@ -165,12 +170,18 @@ def _print_info(screen: Screen, dataset: Dataset, figures: list[Figure]) -> None
         "licence": origin.licence,
         "citation": origin.citation,
         "note": origin.note,
-        "task": _task(task.kind, task.num_tasks, task.num_classes) + (f", judged by {task.metric}" if task.kind != "none" else ""),
-        "split": ", ".join(f"{part} {len(ids):,}" for part, ids in dataset.split.items()) if dataset.split else "none: cross-validation",
+        "task": _task(task.kind, task.num_tasks, task.num_classes)
+        + (f", judged by {task.metric}" if task.kind != "none" else ""),
+        "split": ", ".join(f"{part} {len(ids):,}" for part, ids in dataset.split.items())
+        if dataset.split
+        else "none: cross-validation",
     }
     screen.show(table(("", ""), [(k, v) for k, v in facts.items() if v], title=dataset.name))
     words = {True: "yes", False: "no", None: ""}
-    cells = [(_NAMES[f.name], _number(f.counted), "–" if f.published is None else _number(f.published), words[f.agrees]) for f in figures]
+    cells = [
+        (_NAMES[f.name], _number(f.counted), "–" if f.published is None else _number(f.published), words[f.agrees])
+        for f in figures
+    ]
     screen.show(table(("", "counted", "paper", "agrees"), cells, right=("counted", "paper")))
 
 

@@ -41,7 +41,11 @@ def doctor(data_dir: options.DataDir = None, as_json: options.Json = False) -> N
     gone = [(check.name.removeprefix("data set "), check.advice) for check in data if not check.well]
     if gone:
         screen.show(table(("missing data set", "how to get it"), gone))
-    screen.show("Something essential is broken, see above." if broken else "Everything needed is in place. Try `adgcl quickstart`.")
+    screen.show(
+        "Something essential is broken, see above."
+        if broken
+        else "Everything needed is in place. Try `adgcl quickstart`."
+    )
     if broken:
         raise typer.Exit(1)
 

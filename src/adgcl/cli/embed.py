@@ -48,6 +48,15 @@ def embed(
     rows, width = made.matrix.shape
     show_bad_rows(screen, made.dataset.bad_rows, rows)
     unreadable = len(made.dataset.bad_rows)
-    screen.emit({"out": str(out), "rows": rows, "columns": width, "unreadable": unreadable, "run": str(run), "dataset": made.dataset.name})
+    screen.emit(
+        {
+            "out": str(out),
+            "rows": rows,
+            "columns": width,
+            "unreadable": unreadable,
+            "run": str(run),
+            "dataset": made.dataset.name,
+        }
+    )
     note = f", {unreadable} of them unreadable (NaN)" if unreadable else ""
     screen.show(f"Wrote {out}: {rows:,} rows{note}, {width} numbers each.")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from adgcl.cli import options
+from adgcl.cli.requests import given, make_source, make_wishes
 from adgcl.cli.screen import Screen
 from adgcl.core.errors import ConfigError
 
@@ -18,19 +19,18 @@ if TYPE_CHECKING:
     from adgcl.experiments.source import Source
 
 _PROBES = {"linear": ["linear"], "svm": ["svm"], "both": ["linear", "svm"]}
-_JUDGING = "Judging"
 
 
 def evaluate(
     ctx: typer.Context,
-    items: Annotated[list[str], typer.Argument(metavar="[RUN] DATA", help="A run folder and data, or data alone to train from several seeds.")],
+    items: options.RunAndData,
     method: options.Method = None,
-    seeds: Annotated[int | None, typer.Option("--seeds", min=1, help="How many seeds. Default: 10.", rich_help_panel=_JUDGING)] = None,
-    mode: Annotated[str | None, typer.Option("--mode", help="strict (leaks nothing, the default) or as_published.", rich_help_panel=_JUDGING)] = None,
-    probe: Annotated[str, typer.Option("--probe", help="linear, svm or both.", rich_help_panel=_JUDGING)] = "linear",
-    jobs: Annotated[int | None, typer.Option("--jobs", "-j", min=1, help="Seeds at a time. Default: cores, or 1 for wide networks.", rich_help_panel=_JUDGING)] = None,
-    work: Annotated[Path, typer.Option("--work", help="Where unfinished and finished seeds are kept.", rich_help_panel=_JUDGING)] = Path("runs"),
-    fresh: Annotated[bool, typer.Option("--fresh", help="Do not reuse finished seeds.", rich_help_panel=_JUDGING)] = False,
+    seeds: options.Seeds = None,
+    mode: options.Mode = None,
+    probe: options.Probe = "linear",
+    jobs: options.Jobs = None,
+    work: options.Work = Path("runs"),
+    fresh: options.Fresh = False,
     out: Annotated[Path, typer.Option("--out", "-o", help="The folder for Records.")] = Path("results"),
     epochs: options.Epochs = None,
     batch_size: options.BatchSize = None,
@@ -43,6 +43,7 @@ def evaluate(
     label_columns: options.LabelColumns = None,
     id_column: options.IdColumn = None,
     task: options.TaskKind = None,
+    split: options.Split = None,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
@@ -59,25 +60,23 @@ def evaluate(
       adgcl evaluate MUTAG --method adgcl --seeds 10
       adgcl evaluate MUTAG --mode as_published --probe both --json
     """
-    from adgcl.experiments.planning import Wishes
-    from adgcl.experiments.source import Source
-
-    screen = Screen(as_json, quiet)
-    if probe not in _PROBES:
-        raise ConfigError(f"There is no probe called {probe!r}.", "Use linear, svm or both.")
-    run, data = _run_and_data(items)
-    training = options.given(epochs=epochs, batch_size=batch_size, device=device, precision=precision)
-    flags = {"training": training, "protocol": {"probes": _PROBES[probe], **options.given(mode=mode)}}
-    wishes = Wishes(method, config, flags, tuple(assignments or ()))
-    source = Source(data, data_dir, smiles_column, tuple(label_columns or ()), id_column, task)
+    screen, (run, data) = Screen(as_json, quiet), _run_and_data(items)
+    columns = {"smiles_column": smiles_column, "id_column": id_column, "task": task, "split": split}
+    source = make_source(data, data_dir, label_columns, **columns)
+    training = {"epochs": epochs, "batch_size": batch_size, "device": device, "precision": precision}
+    wishes = make_wishes(method, config, assignments, {"probes": _probes(probe), **given(mode=mode)}, **training)
     command = shlex.join(["adgcl", *(ctx.find_root().obj or ())])
     if run is not None:
-        if method or set(training) - {"device"}:
-            raise ConfigError("A finished run cannot be trained again.", "Leave out --method and --epochs, or leave out RUN.")
-        judged = _judge_run(screen, run, source, wishes, seeds, device or "auto", command)
+        judged = _judge_run(screen, run, source, wishes, seeds, command)
     else:
         judged = _judge_method(screen, source, wishes, seeds, (work, jobs, fresh), command)
     _finish(screen, judged, out)
+
+
+def _probes(probe: str) -> list[str]:
+    if probe not in _PROBES:
+        raise ConfigError(f"There is no probe called {probe!r}.", "Use linear, svm or both.")
+    return _PROBES[probe]
 
 
 def _run_and_data(items: list[str]) -> tuple[Path | None, str]:
@@ -86,28 +85,38 @@ def _run_and_data(items: list[str]) -> tuple[Path | None, str]:
     if len(items) == 2:
         return Path(items[0]), items[1]
     if (Path(items[0]) / "checkpoint.safetensors").exists():
-        raise ConfigError(f"{items[0]} is a run; there is no data to judge it by.", f"Say `adgcl evaluate {items[0]} DATA`.")
+        raise ConfigError(
+            f"{items[0]} is a run; there is no data to judge it by.", f"Say `adgcl evaluate {items[0]} DATA`."
+        )
     return None, items[0]
 
 
-def _judge_run(
-    screen: Screen, run: Path, source: Source, wishes: Wishes, seeds: int | None, device: str, command: str
-) -> Judged:
+def _judge_run(screen: Screen, run: Path, source: Source, wishes: Wishes, seeds: int | None, command: str) -> Judged:
     from adgcl.cli.progress import Bars
     from adgcl.experiments.evaluation import evaluate_run
 
+    training = dict(wishes.flags["training"])
+    device = training.pop("device", "auto")
+    if wishes.method or training:
+        hint = "Leave out --method, --epochs and the like, or leave out RUN."
+        raise ConfigError("A finished run cannot be trained again.", hint)
     with Bars(screen) as bars:
         return evaluate_run(run, source, wishes, seeds, device=device, progress=bars, command=command)
 
 
 def _judge_method(
-    screen: Screen, source: Source, wishes: Wishes, seeds: int | None, work: tuple[Path, int | None, bool], command: str
+    screen: Screen,
+    source: Source,
+    wishes: Wishes,
+    seeds: int | None,
+    work: tuple[Path, int | None, bool],
+    command: str,
 ) -> Judged:
     from adgcl.cli.progress import Bars
     from adgcl.experiments.evaluation import DEFAULT_SEEDS, Work, evaluate_new
 
+    wanted = range(seeds or DEFAULT_SEEDS)
     with Bars(screen) as bars:
-        wanted = range(seeds or DEFAULT_SEEDS)
         return evaluate_new(source, wishes, wanted, Work(*work), progress=bars, on_progress=bars.seed, command=command)
 
 
@@ -120,6 +129,7 @@ def _finish(screen: Screen, judged: Judged, out: Path) -> None:
     records: list[dict[str, Any]] = [record.to_json() for record in judged.records]
     screen.emit({"records": records, "files": [str(path) for path in paths], "reused_seeds": judged.reused})
     if judged.reused:
-        screen.say(f"{judged.reused} of {len(judged.records[0].seeds)} seeds were finished before and are reused (--fresh runs them again).")
+        seeds = len(judged.records[0].seeds)
+        screen.say(f"{judged.reused} of {seeds} seeds were finished before and are reused (--fresh runs them again).")
     screen.show(as_text(judged.records))
     screen.say("Kept as " + ", ".join(map(str, paths)) + f"\nNext: adgcl report {out} --out report.html")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from collections.abc import Sequence
@@ -108,7 +109,9 @@ def main(arguments: Sequence[str]) -> int:
         return _explain(error, "There is not enough memory.", "Try a smaller --batch-size.", 1, debug)
     except OSError as error:
         about = f"{error.filename}: " if error.filename else ""
-        return _explain(error, f"{about}{error.strerror or error}.", _AGAIN, 1, debug)
+        full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+        hint = "The disk is full. Free some space and run the same command again." if full else _AGAIN
+        return _explain(error, f"{about}{error.strerror or error}.", hint, 1, debug)
     except Exception as error:
         first_line = (str(error).strip().splitlines() or [""])[0]
         return _explain(error, f"{type(error).__name__}: {first_line}", _AGAIN, 1, debug)

@@ -26,7 +26,9 @@ def methods(as_json: Json = False) -> None:
     found = {noun: [_describe(name, registry[name]) for name in registry] for noun, registry in registries.items()}
     screen.emit(found)
     for noun, rows in found.items():
-        title = {"methods": "Methods (--method NAME)", "encoders": "Encoders (--set encoder.name=NAME)"}.get(noun, noun.capitalize())
+        title = {"methods": "Methods (--method NAME)", "encoders": "Encoders (--set encoder.name=NAME)"}.get(
+            noun, noun.capitalize()
+        )
         columns = ("name", "title", "what it is") if noun == "methods" else ("name", "what it is")
         cells = [tuple(row[key] for key in ("name", "title", "description") if key in row) for row in rows]
         screen.show(table(columns, cells, title=title))

@@ -9,47 +9,101 @@ import typer
 
 _DATA = "Data"
 _SETTINGS = "Settings"
+_JUDGING = "Judging"
 _OUTPUT = "Output"
 
 DataArgument = Annotated[
     str,
-    typer.Argument(metavar="DATA", help="A name from `adgcl data list`, a CSV of SMILES, or a folder of TU-format files."),
+    typer.Argument(
+        metavar="DATA", help="A name from `adgcl data list`, a CSV of SMILES, or a folder of TU-format files."
+    ),
 ]
 RunArgument = Annotated[Path, typer.Argument(metavar="RUN", help="The folder that `adgcl pretrain --out` made.")]
 
 DataDir = Annotated[
     Path | None,
-    typer.Option("--data-dir", help="Where data files are. Default: $ADGCL_DATA, else ~/.cache/adgcl/data.", rich_help_panel=_DATA),
+    typer.Option(
+        "--data-dir",
+        help="Where data files are. Default: $ADGCL_DATA, else ~/.cache/adgcl/data.",
+        rich_help_panel=_DATA,
+    ),
 ]
 SmilesColumn = Annotated[
-    str | None, typer.Option("--smiles-column", help="The CSV column that holds SMILES. Default: found by its name.", rich_help_panel=_DATA)
+    str | None,
+    typer.Option(
+        "--smiles-column", help="The CSV column that holds SMILES. Default: found by its name.", rich_help_panel=_DATA
+    ),
 ]
 LabelColumns = Annotated[
-    list[str] | None, typer.Option("--label-column", help="A CSV column that holds labels; may be repeated.", rich_help_panel=_DATA)
+    list[str] | None,
+    typer.Option("--label-column", help="A CSV column that holds labels; may be repeated.", rich_help_panel=_DATA),
 ]
 IdColumn = Annotated[
     str | None, typer.Option("--id-column", help="The CSV column that names each row.", rich_help_panel=_DATA)
 ]
 TaskKind = Annotated[
     str | None,
-    typer.Option("--task", help="What the labels are: regression, binary or multiclass. Default: seen from them.", rich_help_panel=_DATA),
+    typer.Option(
+        "--task",
+        help="What the labels are: regression, binary or multiclass. Default: seen from them.",
+        rich_help_panel=_DATA,
+    ),
 ]
 
-Method = Annotated[str | None, typer.Option("--method", "-m", help="How to learn; `adgcl methods` lists them.", rich_help_panel=_SETTINGS)]
+Method = Annotated[
+    str | None,
+    typer.Option("--method", "-m", help="How to learn; `adgcl methods` lists them.", rich_help_panel=_SETTINGS),
+]
 Epochs = Annotated[int | None, typer.Option("--epochs", help="Passes over the data.", rich_help_panel=_SETTINGS)]
 BatchSize = Annotated[int | None, typer.Option("--batch-size", help="Graphs per step.", rich_help_panel=_SETTINGS)]
-Device = Annotated[str | None, typer.Option("--device", help="auto, cpu, cuda, cuda:1 or mps.", rich_help_panel=_SETTINGS)]
+Device = Annotated[
+    str | None, typer.Option("--device", help="auto, cpu, cuda, cuda:1 or mps.", rich_help_panel=_SETTINGS)
+]
 Precision = Annotated[str | None, typer.Option("--precision", help="float32 or bfloat16.", rich_help_panel=_SETTINGS)]
-ConfigFile = Annotated[Path | None, typer.Option("--config", "-c", help="A TOML file with settings.", rich_help_panel=_SETTINGS)]
+ConfigFile = Annotated[
+    Path | None, typer.Option("--config", "-c", help="A TOML file with settings.", rich_help_panel=_SETTINGS)
+]
 Assignments = Annotated[
     list[str] | None,
-    typer.Option("--set", "-s", metavar="KEY=VALUE", help="One setting; may be repeated. `adgcl settings` lists them.", rich_help_panel=_SETTINGS),
+    typer.Option(
+        "--set",
+        "-s",
+        metavar="KEY=VALUE",
+        help="One setting; may be repeated. `adgcl settings` lists them.",
+        rich_help_panel=_SETTINGS,
+    ),
+]
+
+RunAndData = Annotated[
+    list[str],
+    typer.Argument(metavar="[RUN] DATA", help="A run folder and data, or data alone to train from several seeds."),
+]
+Seeds = Annotated[
+    int | None, typer.Option("--seeds", min=1, help="How many seeds. Default: 10.", rich_help_panel=_JUDGING)
+]
+Mode = Annotated[
+    str | None,
+    typer.Option("--mode", help="strict (leaks nothing, the default) or as_published.", rich_help_panel=_JUDGING),
+]
+Probe = Annotated[str, typer.Option("--probe", help="linear, svm or both.", rich_help_panel=_JUDGING)]
+Jobs = Annotated[
+    int | None,
+    typer.Option(
+        "--jobs", "-j", min=1, help="Seeds at a time. Default: cores, or 1 for wide networks.", rich_help_panel=_JUDGING
+    ),
+]
+Work = Annotated[
+    Path, typer.Option("--work", help="Where unfinished and finished seeds are kept.", rich_help_panel=_JUDGING)
+]
+Fresh = Annotated[bool, typer.Option("--fresh", help="Do not reuse finished seeds.", rich_help_panel=_JUDGING)]
+Split = Annotated[
+    str | None,
+    typer.Option(
+        "--split",
+        help="For a CSV: scaffold, random, or a column that says train, valid or test. Default: cross-validation.",
+        rich_help_panel=_DATA,
+    ),
 ]
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else, on stdout.", rich_help_panel=_OUTPUT)]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no advice.", rich_help_panel=_OUTPUT)]
-
-
-def given(**flags: object) -> dict[str, object]:
-    """Only the flags that the user gave."""
-    return {name: value for name, value in flags.items() if value is not None}

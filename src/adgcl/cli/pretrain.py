@@ -9,10 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from adgcl.cli import options
+from adgcl.cli.requests import make_source, make_wishes
 from adgcl.cli.screen import Screen
 
 if TYPE_CHECKING:
+    from adgcl.experiments.planning import Wishes
     from adgcl.experiments.pretraining import Pretrained
+    from adgcl.experiments.source import Source
 
 
 def pretrain(
@@ -21,7 +24,9 @@ def pretrain(
     method: options.Method = None,
     epochs: options.Epochs = None,
     batch_size: options.BatchSize = None,
-    seed: Annotated[int | None, typer.Option("--seed", help="Decides every random number.", rich_help_panel="Settings")] = None,
+    seed: Annotated[
+        int | None, typer.Option("--seed", help="Decides every random number.", rich_help_panel="Settings")
+    ] = None,
     device: options.Device = None,
     precision: options.Precision = None,
     config: options.ConfigFile = None,
@@ -46,28 +51,33 @@ def pretrain(
       adgcl pretrain MUTAG --out runs/mutag --set reg_lambda=1
       adgcl pretrain MUTAG --out runs/mutag --resume --epochs 300
     """
-    from adgcl.cli.bad_rows import show_bad_rows
-    from adgcl.cli.progress import Bars
-    from adgcl.experiments.planning import Wishes
-    from adgcl.experiments.pretraining import BAD_ROWS_FILE
-    from adgcl.experiments.pretraining import pretrain as run_pretraining
-    from adgcl.experiments.source import Source
-    from adgcl.training.trackers import ProgressBar
-
     screen = Screen(as_json, quiet)
-    source = Source(data, data_dir, smiles_column, tuple(label_columns or ()), id_column)
-    flags = options.given(epochs=epochs, batch_size=batch_size, seed=seed, device=device, precision=precision)
-    wishes = Wishes(method, config, {"training": flags}, tuple(assignments or ()))
-    with Bars(screen) as bars:
-        tracker = ProgressBar("pretrain", enabled=screen.live)
-        done = run_pretraining(source, out, wishes, resume=resume, trackers=[tracker], progress=bars)
-    total = len(done.dataset) + len(done.dataset.bad_rows)
-    show_bad_rows(screen, done.dataset.bad_rows, total, out / BAD_ROWS_FILE)
+    source = make_source(data, data_dir, label_columns, smiles_column=smiles_column, id_column=id_column)
+    training: dict[str, Any] = {
+        "epochs": epochs,
+        "batch_size": batch_size,
+        "seed": seed,
+        "device": device,
+        "precision": precision,
+    }
+    done = _run(screen, source, out, make_wishes(method, config, assignments, **training), resume)
     screen.emit(_summary(done))
     _print_summary(screen, done)
-    columns = [*_flag("--smiles-column", smiles_column), *_flag("--id-column", id_column)]
-    labels = [word for name in label_columns or () for word in _flag("--label-column", name)]
-    _print_next(screen, done, shlex.join([data, *columns]), shlex.join(labels))
+    _print_next(screen, done, source)
+
+
+def _run(screen: Screen, source: Source, out: Path, wishes: Wishes, resume: bool) -> Pretrained:
+    from adgcl.cli.bad_rows import show_bad_rows
+    from adgcl.cli.progress import Bars
+    from adgcl.experiments import pretraining
+    from adgcl.training.trackers import ProgressBar
+
+    with Bars(screen) as bars:
+        tracker = ProgressBar("pretrain", enabled=screen.live)
+        done = pretraining.pretrain(source, out, wishes, resume=resume, trackers=[tracker], progress=bars)
+    bad_rows = done.dataset.bad_rows
+    show_bad_rows(screen, bad_rows, len(done.dataset) + len(bad_rows), out / pretraining.BAD_ROWS_FILE)
+    return done
 
 
 def _summary(done: Pretrained) -> dict[str, Any]:
@@ -95,18 +105,25 @@ def _print_summary(screen: Screen, done: Pretrained) -> None:
     else:
         after = f" from epoch {done.started_at + 1} on" if done.started_at else ""
         epochs = f"{done.run.training.epochs} epochs{after}, " if METHODS[done.run.method.name].trains else ""
-        screen.show(f"{title} on {done.dataset.name}: {len(done.dataset):,} graphs, {epochs}{seconds_label(done.seconds)}.")
-    numbers = [f"{label} {done.metrics[name]:.3f}" for name, label in (("loss", "loss"), ("drop_ratio", "drop ratio")) if name in done.metrics]
+        screen.show(
+            f"{title} on {done.dataset.name}: {len(done.dataset):,} graphs, {epochs}{seconds_label(done.seconds)}."
+        )
+    numbers = [
+        f"{label} {done.metrics[name]:.3f}"
+        for name, label in (("loss", "loss"), ("drop_ratio", "drop ratio"))
+        if name in done.metrics
+    ]
     screen.show(f"Run folder: {done.folder}" + (f"   last epoch: {', '.join(numbers)}" if numbers else ""))
 
 
-def _print_next(screen: Screen, done: Pretrained, data: str, labels: str) -> None:
+def _print_next(screen: Screen, done: Pretrained, source: Source) -> None:
+    """The two commands that most people want now, with the columns they named."""
+    columns = {"--smiles-column": source.smiles_column, "--id-column": source.id_column}
+    words = [word for name, value in columns.items() if value for word in (name, value)]
+    data = shlex.join([str(source.data), *words])
     screen.say(f"\nNext:\n  adgcl embed {done.folder} {data} --out embeddings.parquet")
     if done.dataset.task.kind == "none":
         screen.say(f"  adgcl evaluate {done.folder} {data} --label-column NAME    (once you have labels)")
     else:
+        labels = shlex.join([word for name in source.label_columns for word in ("--label-column", name)])
         screen.say(f"  adgcl evaluate {done.folder} {data} {labels}".rstrip())
-
-
-def _flag(name: str, value: str | None) -> list[str]:
-    return [] if value is None else [name, value]

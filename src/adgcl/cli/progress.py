@@ -26,7 +26,9 @@ class Bars:
     def __enter__(self) -> Bars:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self._stop()
 
     def __call__(self, what: str, done: int, total: int | None = None) -> None:
@@ -48,10 +50,26 @@ class Bars:
             self._stop()
 
     def _start(self) -> None:
-        from rich.progress import BarColumn, Progress, SpinnerColumn, TaskProgressColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+        from rich.progress import (
+            BarColumn,
+            Progress,
+            SpinnerColumn,
+            TaskProgressColumn,
+            TextColumn,
+            TimeElapsedColumn,
+            TimeRemainingColumn,
+        )
 
-        columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TextColumn("{task.fields[note]}"))
-        self._bars = Progress(*columns, TimeElapsedColumn(), "<", TimeRemainingColumn(), console=console(stderr=True), transient=True)
+        columns = (
+            SpinnerColumn(),
+            TextColumn("{task.description}"),
+            BarColumn(),
+            TaskProgressColumn(),
+            TextColumn("{task.fields[note]}"),
+        )
+        self._bars = Progress(
+            *columns, TimeElapsedColumn(), "<", TimeRemainingColumn(), console=console(stderr=True), transient=True
+        )
         self._bars.start()
 
     def _stop(self) -> None:

@@ -56,14 +56,20 @@ def _print_result(screen: Screen, done: Quickstart) -> None:
     from adgcl.reports.numbers import metric_label, published, seconds_label
 
     if done.reused:
-        screen.say(f"{done.reused} of {len(done.records[-1].seeds)} seeds of AD-GCL were finished before and are reused.")
+        screen.say(
+            f"{done.reused} of {len(done.records[-1].seeds)} seeds of AD-GCL were finished before and are reused."
+        )
     first = done.records[0]
     metric = metric_label(first.metric, first.higher_is_better)
-    screen.show(f"\n{metric} of predicted hydration free energies (kcal/mol) of FreeSolv's test molecules; lower is better.")
+    screen.show(
+        f"\n{metric} of predicted hydration free energies (kcal/mol) of FreeSolv's test molecules; lower is better."
+    )
     rows = [(*_row(record), published(record), seconds_label(record.seconds)) for record in done.records]
     columns = ("embedding", "this run", "seeds", "the paper", "time")
     screen.show(table(columns, rows, right=columns[1:]))
-    screen.say("Each embedding is frozen and judged by ridge regression on OGB's scaffold split. The paper trains longer.")
+    screen.say(
+        "Each embedding is frozen and judged by ridge regression on OGB's scaffold split. The paper trains longer."
+    )
     screen.say(f"\nYour first run is in {done.folder}. What to do with it:")
     advice = (
         (f"adgcl embed {done.folder} freesolv --out freesolv.parquet", "a vector for every molecule"),

@@ -12,7 +12,9 @@ from adgcl.cli.screen import Screen
 
 
 def report(
-    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="A folder of Records (`adgcl evaluate --out`), or a run folder.")] = Path("results"),
+    folder: Annotated[
+        Path, typer.Argument(metavar="FOLDER", help="A folder of Records (`adgcl evaluate --out`), or a run folder.")
+    ] = Path("results"),
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Where to: .md, .html, .tex, .csv or .svg.")] = None,
     as_json: Json = False,
 ) -> None:

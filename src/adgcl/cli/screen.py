@@ -85,13 +85,22 @@ def finite(value: Any) -> Any:
     return value.item() if hasattr(value, "item") else str(value)
 
 
-def table(columns: Sequence[str], rows: Iterable[Sequence[object]], title: str | None = None, right: Sequence[str] = ()) -> Table:
+def table(
+    columns: Sequence[str], rows: Iterable[Sequence[object]], title: str | None = None, right: Sequence[str] = ()
+) -> Table:
     """A plain table; columns named in `right` hold numbers. Cells are shown as they are, not as markup."""
     from rich import box
     from rich.table import Table
     from rich.text import Text
 
-    made = Table(title=title, box=box.SIMPLE_HEAD, title_justify="left", title_style="bold", pad_edge=False, show_header=any(columns))
+    made = Table(
+        title=title,
+        box=box.SIMPLE_HEAD,
+        title_justify="left",
+        title_style="bold",
+        pad_edge=False,
+        show_header=any(columns),
+    )
     for column in columns:
         made.add_column(column, justify="right" if column in right else "left", overflow="fold")
     for row in rows:

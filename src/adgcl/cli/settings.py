@@ -11,7 +11,9 @@ from adgcl.cli.screen import Screen, table
 
 
 def settings(
-    method: Annotated[str, typer.Argument(metavar="METHOD", help="Whose settings; `adgcl methods` lists them.")] = "adgcl",
+    method: Annotated[
+        str, typer.Argument(metavar="METHOD", help="Whose settings; `adgcl methods` lists them.")
+    ] = "adgcl",
     as_json: Json = False,
 ) -> None:
     """List every setting with its default, its range and what it does.
@@ -33,7 +35,9 @@ def settings(
     screen.emit({name: [vars(setting) for setting in rows] for name, rows in found.items()})
     for name, rows in found.items():
         cells = [(s.name, _text(s.default), s.allowed or s.kind, s.help) for s in rows]
-        screen.show(table(("setting", "default", "allowed", "what it does"), cells, title=f"[{name}]".replace("[", r"\[")))
+        screen.show(
+            table(("setting", "default", "allowed", "what it does"), cells, title=f"[{name}]".replace("[", r"\["))
+        )
     screen.say(
         "Defaults of a command come from the preset of the method and the kind of data; "
         "what it used is in the run folder's config.json."

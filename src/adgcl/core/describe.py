@@ -44,7 +44,9 @@ def _kind(annotation: Any) -> str:
         return "list"
     if origin in (Union, types.UnionType):
         return " or ".join(_kind(part) for part in get_args(annotation) if part is not type(None))
-    return {"str": "text", "int": "integer", "float": "number", "bool": "true or false"}.get(annotation.__name__, annotation.__name__)
+    return {"str": "text", "int": "integer", "float": "number", "bool": "true or false"}.get(
+        annotation.__name__, annotation.__name__
+    )
 
 
 def _default(field: FieldInfo) -> Any:
@@ -56,7 +58,12 @@ def _allowed(field: FieldInfo) -> str:
     choices = _choices(field.annotation)
     if choices:
         return ", ".join(choices)
-    bounds = [f"{sign}{getattr(rule, name):g}" for rule in field.metadata for name, sign in _BOUNDS if getattr(rule, name, None) is not None]
+    bounds = [
+        f"{sign}{getattr(rule, name):g}"
+        for rule in field.metadata
+        for name, sign in _BOUNDS
+        if getattr(rule, name, None) is not None
+    ]
     return " and ".join(bounds)
 
 

@@ -24,7 +24,11 @@ def compare(counted: Statistics, task: Task, published: PublishedStatistics | No
     directed = published is not None and published.edges_counted == "directed"
     edges = counted.avg_directed_edges if directed else counted.avg_edges
     labels = task.num_classes if task.kind == "multiclass" else task.num_tasks
-    printed = (None,) * 4 if published is None else (published.graphs, published.avg_nodes, published.avg_edges, published.classes_or_tasks)
+    printed = (
+        (None,) * 4
+        if published is None
+        else (published.graphs, published.avg_nodes, published.avg_edges, published.classes_or_tasks)
+    )
     names = ("graphs", "avg_nodes", "avg_directed_edges" if directed else "avg_edges", "classes_or_tasks")
     values = (counted.graphs, counted.avg_nodes, edges, labels)
     return [Figure(name, ours, theirs, _agree(ours, theirs)) for name, ours, theirs in zip(names, values, printed)]

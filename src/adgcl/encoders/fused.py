@@ -18,7 +18,7 @@ from adgcl.graphs.batch import GraphBatch
 from adgcl.graphs.ops import Adjacency
 
 _native = torch.ops.aten
-_PARAMETERS = 6  # of a layer: two weights, two biases, the normalisation's scale and shift
+_PARAMETERS = 5  # of a layer: first weight and bias, second weight, the normalisation's scale and shift
 
 
 class LayerPlan(NamedTuple):
@@ -29,13 +29,10 @@ class LayerPlan(NamedTuple):
 
 
 class FusedGIN(torch.autograd.Function):
-    """`h <- relu(norm(W2 relu(W1 (h + A h) + b1) + b2))`, layer after layer; returns every layer's `h`.
+    """`h <- relu(norm(W2 relu(W1 (h + A h) + b1)))`, layer after layer; returns every layer's `h`.
 
     `h` holds one or more copies of the batch's nodes, one copy after another; `keep` weighs the edges of the last
     copy, all edges of earlier ones count 1.
-
-    Deviation: the gradient of `b2` in front of a batch normalisation is returned as the exact zero it is, instead of
-    the rounding noise that automatic differentiation finds (Adam would blow that noise up to full steps).
     """
 
     @staticmethod
@@ -45,13 +42,13 @@ class FusedGIN(torch.autograd.Function):
         adjacency = Adjacency(batch, keep, copies)
         states, notes = [], []
         for i, (norm, relu) in enumerate(plan):
-            w1, b1, w2, b2, gamma, beta = weights[_PARAMETERS * i : _PARAMETERS * (i + 1)]
+            w1, b1, w2, gamma, beta = weights[_PARAMETERS * i : _PARAMETERS * (i + 1)]
             summed = adjacency.times(h, plus=h)
             hidden = torch.addmm(b1, summed, w1.t()).relu_()
             if norm.uses_running(len(h) // copies):
-                out, w2, before, moments = *_folded(hidden, w2, b2, gamma, beta, norm), None
+                out, w2, before, moments = *_folded(hidden, w2, gamma, beta, norm), None
             else:
-                before = torch.addmm(b2, hidden, w2.t())
+                before = hidden @ w2.t()
                 out, moments = _normalise(before, gamma, beta, norm, copies)
             if relu:
                 out.relu_()
@@ -89,7 +86,7 @@ class FusedGIN(torch.autograd.Function):
 def _layer_backward(
     ctx: Any, i: int, grad: Tensor, weights: bool, inward: bool
 ) -> tuple[Tensor | None, list[Tensor | None]]:
-    """The gradient of one layer's neighbour sums, and of its six parameters where they are wanted."""
+    """The gradient of one layer's neighbour sums, and of its parameters where they are wanted."""
     _, w1, w2, gamma, summed, hidden, before, moments, out = ctx.notes[i]
     of_layer: list[Tensor | None] = [None] * _PARAMETERS
     grad = grad.contiguous() if out is None else _native.threshold_backward(grad, out, 0)
@@ -97,9 +94,9 @@ def _layer_backward(
         if weights:
             of_layer[2:] = _unfolded(grad, hidden, w2, *before)
     else:
-        grad, of_layer[4], of_layer[5] = _normalise_backward(grad, before, gamma, moments, ctx.plan[i].norm.eps)
+        grad, of_layer[3], of_layer[4] = _normalise_backward(grad, before, gamma, moments, ctx.plan[i].norm.eps)
         if weights:
-            of_layer[2], of_layer[3] = grad.t() @ hidden, torch.zeros_like(gamma)
+            of_layer[2] = grad.t() @ hidden
     grad = _native.threshold_backward(grad @ w2, hidden, 0)
     if weights:
         of_layer[0], of_layer[1] = grad.t() @ summed, grad.sum(0)
@@ -140,13 +137,13 @@ def _normalise_backward(
 
 
 def _folded(
-    hidden: Tensor, w2: Tensor, b2: Tensor, gamma: Tensor, beta: Tensor, norm: NodeNorm
+    hidden: Tensor, w2: Tensor, gamma: Tensor, beta: Tensor, norm: NodeNorm
 ) -> tuple[Tensor, Tensor, tuple[Tensor, Tensor, Tensor]]:
     """Normalising by fixed statistics is an affine map, so it folds into the second linear layer."""
     assert norm.running_mean is not None and norm.running_var is not None
     fixed = torch.rsqrt(norm.running_var + norm.eps)
     scale = gamma * fixed
-    shift = (b2 - norm.running_mean) * scale
+    shift = norm.running_mean * -scale
     w2 = w2 * scale.unsqueeze(1)
     return torch.addmm(shift + beta, hidden, w2.t()), w2, (shift, scale, fixed)
 
@@ -154,10 +151,10 @@ def _folded(
 def _unfolded(grad: Tensor, hidden: Tensor, w2: Tensor, shift: Tensor, scale: Tensor, fixed: Tensor) -> list[Tensor | None]:
     """Gradients of the second layer and of the normalisation folded into it.
 
-    The folded layer is `out = scale * (W2 hidden + b2 - running_mean) + beta` with `scale = gamma * fixed`; `w2` comes
-    already multiplied by `scale`, and `shift = scale * (b2 - running_mean)`.
+    The folded layer is `out = scale * (W2 hidden - running_mean) + beta` with `scale = gamma * fixed`; `w2` comes
+    already multiplied by `scale`, and `shift = -scale * running_mean`.
     """
     by_output = grad.t() @ hidden
     grad_beta = grad.sum(0)
     grad_gamma = ((by_output * w2).sum(1) + grad_beta * shift) / scale * fixed
-    return [by_output * scale.unsqueeze(1), grad_beta * scale, grad_gamma, grad_beta]
+    return [by_output * scale.unsqueeze(1), grad_gamma, grad_beta]

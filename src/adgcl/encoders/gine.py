@@ -15,14 +15,17 @@ from adgcl.graphs.ops import edge_message_sum
 
 
 class GINELayer(nn.Module):
-    """`h_i <- drop(relu(norm(mlp(h_i + sum over neighbours j of keep_ij relu(h_j + bond_ij)))))`."""
+    """`h_i <- drop(relu(norm(mlp(h_i + sum over neighbours j of keep_ij relu(h_j + bond_ij)))))`.
+
+    As in GIN, there is no bias in front of a normalisation.
+    """
 
     def __init__(self, config: EncoderConfig, last: bool) -> None:
         super().__init__()
         width = config.hidden_dim
-        self.first = nn.Linear(width, 2 * width)
+        self.first = nn.Linear(width, 2 * width, bias=not config.batch_norm)
         self.inner_norm = NodeNorm(2 * width) if config.batch_norm else None
-        self.second = nn.Linear(2 * width, width)
+        self.second = nn.Linear(2 * width, width, bias=not config.batch_norm)
         self.norm = NodeNorm(width) if config.batch_norm else None
         self.last, self.dropout = last, config.dropout
 

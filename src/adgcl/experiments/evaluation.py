@@ -88,7 +88,9 @@ def evaluate_plan(
         )
     except (Interrupted, KeyboardInterrupt) as stopped:
         kept = f" What is done is kept in {work.folder}." if work.folder else ""
-        raise Interrupted(f"Stopped.{kept}", "Run the same command again to go on." if work.folder else None) from stopped
+        raise Interrupted(
+            f"Stopped.{kept}", "Run the same command again to go on." if work.folder else None
+        ) from stopped
     return Judged(records, dataset, reused)
 
 
@@ -110,7 +112,8 @@ def evaluate_run(
     count = seeds or (DEFAULT_SEEDS if dataset.split is None else 1)
     embedding = loaded.embed(dataset.store)
     records = evaluate_embedding(embedding, dataset, loaded.config, protocol, range(count), command)
-    about = f"One finished run, pre-trained on {loaded.checkpoint.data.get('name', 'unknown data')}; seeds differ in their folds only."
+    trained_on = loaded.checkpoint.data.get("name", "unknown data")
+    about = f"One finished run, pre-trained on {trained_on}; seeds differ in their folds only."
     return Judged([replace(r, protocol="finished-run", notes=[*r.notes, about]) for r in records], dataset)
 
 
@@ -118,7 +121,8 @@ def check_labels(dataset: Dataset) -> None:
     """Refuse data without labels before anything is trained."""
     if dataset.store.y is None or dataset.task.kind == "none":
         raise DataError(
-            f"{dataset.name} has no labels to judge an embedding by.", "Name a column with --label-column, or use `adgcl embed`."
+            f"{dataset.name} has no labels to judge an embedding by.",
+            "Name a column with --label-column, or use `adgcl embed`.",
         )
 
 

@@ -74,7 +74,11 @@ def plan_protocol(wishes: Wishes) -> UnsupervisedConfig:
 
 def _method_name(wishes: Wishes, file: Mapping[str, Any], saved: RunConfig | None) -> str:
     """The assignment, the flag, the file, the run that goes on, or AD-GCL."""
-    assigned = [a.partition("=")[2].strip().strip("\"'") for a in wishes.assignments if a.partition("=")[0].strip() == "method.name"]
+    assigned = [
+        a.partition("=")[2].strip().strip("\"'")
+        for a in wishes.assignments
+        if a.partition("=")[0].strip() == "method.name"
+    ]
     named = [*assigned[-1:], wishes.method, file.get("method", {}).get("name"), saved.method.name if saved else None]
     return next((str(name) for name in named if name), _DEFAULT_METHOD)
 

@@ -73,6 +73,10 @@ def _leave_run(seed_folder: Path, folder: Path) -> None:
             return
         except CheckpointError:
             pass  # Damaged: replace it by the good one.
-    for kept, place in ((ours.config, theirs.config), (ours.metrics, theirs.metrics), (ours.checkpoint, theirs.checkpoint)):
+    for kept, place in (
+        (ours.config, theirs.config),
+        (ours.metrics, theirs.metrics),
+        (ours.checkpoint, theirs.checkpoint),
+    ):
         if kept.exists():
             atomic_write(place, lambda part, kept=kept: shutil.copyfile(kept, part))  # type: ignore[misc]

@@ -34,7 +34,7 @@ class Source:
             "task": self.task,
             "split": self.split,
         }
-        given = {name: value for name, value in columns.items() if value is not None}
+        given: dict[str, Any] = {name: value for name, value in columns.items() if value is not None}
         return load_dataset(self.data, data_dir=self.data_dir, atom_features=atom_features, progress=progress, **given)
 
     def load_for(self, config: DataConfig, progress: Any = None) -> Dataset:

@@ -16,7 +16,8 @@ from adgcl.encoders.base import EncoderConfig, make_encoder
 from adgcl.encoders.heads import ProjectionHead, initialise
 from adgcl.graphs.batch import GraphBatch
 from adgcl.graphs.view import View
-from adgcl.methods.base import METHODS, Method, MethodConfig, Metrics, adam, frozen
+from adgcl.methods.base import METHODS, Method, MethodConfig, Metrics, frozen, switch
+from adgcl.methods.optimizer import PlayerAdam
 from adgcl.objectives.info_nce import Directions, info_nce
 
 
@@ -53,8 +54,8 @@ class ADGCL(Method):
     def make_optimizers(self) -> dict[str, Optimizer]:
         learner = nn.ModuleList([self.encoder, self.head])
         return {
-            "encoder": adam(learner.parameters(), self.config.encoder_lr),
-            "augmenter": adam(self.augmenter.parameters(), self.config.augmenter_lr),
+            "encoder": PlayerAdam(learner.parameters(), self.config.encoder_lr),
+            "augmenter": PlayerAdam(self.augmenter.parameters(), self.config.augmenter_lr),
         }
 
     def step(self, batch: GraphBatch, generator: torch.Generator) -> Metrics:
@@ -79,9 +80,9 @@ class ADGCL(Method):
 
     def _augmenter_step(self, batch: GraphBatch, generator: torch.Generator) -> Metrics:
         """The augmenter makes the pair hard to match; the encoder stands still, in evaluation mode."""
-        self.augmenter.train()
-        self.encoder.eval()
-        with frozen(self.encoder, self.head):
+        switch(self.augmenter, training=True)
+        switch(self.encoder, training=False)
+        with frozen(self.optimizers["encoder"]):
             with torch.no_grad():
                 z = self.project(batch)
             view, drop_ratio = self.augmenter(batch, generator)
@@ -91,8 +92,8 @@ class ADGCL(Method):
 
     def _encoder_step(self, batch: GraphBatch, generator: torch.Generator) -> Metrics:
         """The encoder matches the pair again; the augmenter stands still, with fresh noise."""
-        self.augmenter.eval()
-        self.encoder.train()
+        switch(self.augmenter, training=False)
+        switch(self.encoder, training=True)
         with torch.no_grad():
             view, _ = self.augmenter(batch, generator)
         loss = self._loss(*self.project_pair(batch, view))
@@ -101,8 +102,8 @@ class ADGCL(Method):
 
     def _simultaneous_step(self, batch: GraphBatch, generator: torch.Generator) -> Metrics:
         """Both players from one sample and one backward pass."""
-        self.augmenter.train()
-        self.encoder.train()
+        switch(self.augmenter, training=True)
+        switch(self.encoder, training=True)
         view, drop_ratio = self.augmenter(batch, generator)
         loss = self._loss(*self.project_pair(batch, reversed_gradient(view)))
         self.update(loss + self.config.reg_lambda * drop_ratio, "encoder", "augmenter")

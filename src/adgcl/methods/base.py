@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import ClassVar
 
 import torch
 from pydantic import Field
 from torch import Tensor, nn
-from torch.optim import Adam, Optimizer
+from torch.optim import Optimizer
 
 from adgcl.core.config import Config
 from adgcl.core.registry import Registry
@@ -83,15 +83,10 @@ class Method(nn.Module):
 METHODS: Registry[type[Method]] = Registry("method", "adgcl.methods")
 
 
-def adam(parameters: Iterable[nn.Parameter], learning_rate: float) -> Optimizer:
-    """Adam with default betas, fused: one kernel for all parameters."""
-    return Adam(parameters, lr=learning_rate, fused=True)
-
-
 @contextmanager
-def frozen(*modules: nn.Module) -> Iterator[None]:
-    """No gradients for the parameters of `modules`, which saves their part of the backward pass."""
-    parameters = [p for m in modules for p in m.parameters() if p.requires_grad]
+def frozen(optimizer: Optimizer) -> Iterator[None]:
+    """No gradients for a player's parameters, which saves their part of the backward pass."""
+    parameters = [p for group in optimizer.param_groups for p in group["params"]]
     for parameter in parameters:
         parameter.requires_grad_(False)
     try:
@@ -99,3 +94,10 @@ def frozen(*modules: nn.Module) -> Iterator[None]:
     finally:
         for parameter in parameters:
             parameter.requires_grad_(True)
+
+
+def switch(module: nn.Module, training: bool) -> None:
+    """`module.train(training)` without the walk through the tree when nothing is to change."""
+    if module.training != training:
+        for part in module.modules():
+            part.__dict__["training"] = training

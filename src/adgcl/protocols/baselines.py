@@ -37,7 +37,9 @@ def ecfp(smiles: Sequence[str], radius: int = 2, bits: int = 2048) -> npt.NDArra
     return rows
 
 
-def evaluate_ecfp(dataset: Dataset, protocol: UnsupervisedConfig, seeds: Sequence[int], command: str = "") -> list[Record]:
+def evaluate_ecfp(
+    dataset: Dataset, protocol: UnsupervisedConfig, seeds: Sequence[int], command: str = ""
+) -> list[Record]:
     """Judge the fingerprints of a data set's molecules; one Record per probe."""
     if dataset.smiles is None:
         raise DataError(f"{dataset.name} has no SMILES to take fingerprints of.", "Choose a data set of molecules.")
@@ -49,6 +51,9 @@ def evaluate_ecfp(dataset: Dataset, protocol: UnsupervisedConfig, seeds: Sequenc
         runs.append(SeedRun(seed, evaluations, {}, round(time.monotonic() - started, 2), peak_memory_mb()))
     # Any run configuration will do here: a Record needs one, but a fingerprint has nothing to configure.
     plain = resolve({"method": "random_init"})
-    config = {"method": {"name": ECFP, "radius": 2, "bits": rows.shape[1]}, "protocol": protocol.model_dump(mode="json")}
+    config = {
+        "method": {"name": ECFP, "radius": 2, "bits": rows.shape[1]},
+        "protocol": protocol.model_dump(mode="json"),
+    }
     records = [make_record(dataset, plain, protocol, probe, runs, command) for probe in protocol.probes]
     return [replace(record, method=ECFP, config=config, published=None) for record in records]

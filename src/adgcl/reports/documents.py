@@ -70,8 +70,12 @@ def to_html(records: Sequence[Record]) -> str:
     from jinja2 import Environment
 
     template = files("adgcl.reports").joinpath("templates/report.html").read_text(encoding="utf-8")
-    tables = [{"title": p.title, "columns": p.columns, "rows": p.rows, "numbers": p.columns[1:]} for p in pivots(records)]
-    tables.append({"title": "Every record", "columns": COLUMNS, "rows": tuple(map(cells, records)), "numbers": _NUMBERS})
+    tables = [
+        {"title": p.title, "columns": p.columns, "rows": p.rows, "numbers": p.columns[1:]} for p in pivots(records)
+    ]
+    tables.append(
+        {"title": "Every record", "columns": COLUMNS, "rows": tuple(map(cells, records)), "numbers": _NUMBERS}
+    )
     page = Environment(autoescape=True).from_string(template)
     return page.render(title=_TITLE, figure=figure_of_records(records), tables=tables, footer=_footer(records)) + "\n"
 

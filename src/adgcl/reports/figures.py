@@ -36,7 +36,9 @@ def _name(record: Record, with_mode: bool) -> str:
     return f"{record.dataset}  {numbers.method_label(record.method)}{note}"
 
 
-def _panel(canvas: Canvas, top: float, left: float, records: Sequence[Record], names: Sequence[str], title: str) -> None:
+def _panel(
+    canvas: Canvas, top: float, left: float, records: Sequence[Record], names: Sequence[str], title: str
+) -> None:
     axis = Axis.over([v for r in records for v in _extent(r)], left, left + _PLOT)
     bottom = top + _HEAD + _ROW * len(records)
     canvas.text(12, top + 24, title, size=14, bold=True)
@@ -94,7 +96,9 @@ def figure_of_curves(curves: Mapping[str, Points], title: str, x_label: str = "e
             canvas.line(left, y_axis.place(tick), width - right, y_axis.place(tick), GRID)
             canvas.text(left - 8, y_axis.place(tick) + 4, y_axis.label(tick), anchor="end", colour=FAINT, size=11)
         for tick in x_axis.ticks:
-            canvas.text(x_axis.place(tick), top + height - 14, x_axis.label(tick), anchor="middle", colour=FAINT, size=11)
+            canvas.text(
+                x_axis.place(tick), top + height - 14, x_axis.label(tick), anchor="middle", colour=FAINT, size=11
+            )
         canvas.path([(x_axis.place(x), y_axis.place(y)) for x, y in points], PALETTE[index % len(PALETTE)])
     canvas.text((left + width - right) / 2, canvas.height - 8, x_label, anchor="middle", colour=INK, size=11)
     return canvas.to_svg()

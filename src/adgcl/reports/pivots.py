@@ -46,7 +46,9 @@ def _pivot(group: Sequence[Record]) -> Pivot:
         rows.append((label, *(numbers.result(mine[d]) if d in mine else "–" for d in datasets)))
         theirs = next((r.published["method"] for r in mine.values() if r.published), None)
         if theirs is not None:
-            rows.append((f"{theirs} {_PUBLISHED}", *(numbers.published(mine[d]) if d in mine else "–" for d in datasets)))
+            rows.append(
+                (f"{theirs} {_PUBLISHED}", *(numbers.published(mine[d]) if d in mine else "–" for d in datasets))
+            )
     first = group[0]
     title = f"{numbers.metric_label(first.metric, first.higher_is_better)}, {first.probe} probe, mode {first.mode}"
     if first.protocol != "unsupervised":

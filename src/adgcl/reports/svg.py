@@ -27,7 +27,9 @@ class Canvas:
 
     def path(self, points: Sequence[tuple[float, float]], colour: str) -> None:
         text = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
-        self.shapes.append(f'<polyline points="{text}" fill="none" stroke="{colour}" stroke-width="2" stroke-linejoin="round"/>')
+        self.shapes.append(
+            f'<polyline points="{text}" fill="none" stroke="{colour}" stroke-width="2" stroke-linejoin="round"/>'
+        )
 
     def dot(self, x: float, y: float, colour: str) -> None:
         self.shapes.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4.5" fill="{colour}"/>')
@@ -37,7 +39,15 @@ class Canvas:
         self.shapes.append(f'<polygon points="{corners}" fill="white" stroke="{colour}" stroke-width="1.5"/>')
 
     def text(
-        self, x: float, y: float, text: str, *, anchor: str = "start", colour: str = INK, size: float = 12, bold: bool = False
+        self,
+        x: float,
+        y: float,
+        text: str,
+        *,
+        anchor: str = "start",
+        colour: str = INK,
+        size: float = 12,
+        bold: bool = False,
     ) -> None:
         weight = ' font-weight="600"' if bold else ""
         place = f'x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" font-size="{size}" fill="{colour}"{weight}'

@@ -93,6 +93,7 @@ def latex_escape(text: str) -> str:
     """`text` for LaTeX: its special characters as commands."""
     special = {
         "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
-        "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "±": r"$\pm$", "↑": r"$\uparrow$", "↓": r"$\downarrow$", "–": "--",
+        "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
+        "±": r"$\pm$", "↑": r"$\uparrow$", "↓": r"$\downarrow$", "–": "--",
     }  # fmt: skip
     return "".join(special.get(character, character) for character in text)

@@ -104,7 +104,9 @@ def restore(method: Method, checkpoint: Checkpoint) -> None:
     try:
         method.load_state_dict(network)
     except RuntimeError as error:
-        raise CheckpointError("The checkpoint does not fit this method and encoder.", str(error)) from error
+        raise CheckpointError(
+            "The checkpoint does not fit the networks of this version.", "Use the version of adgcl that wrote it, or train again."
+        ) from error
     for player, optimizer in method.optimizers.items():
         saved = _below(checkpoint.tensors, f"optimizer/{player}")
         state: dict[int, dict[str, Tensor]] = {}

@@ -86,7 +86,9 @@ _WRITERS: dict[str, Callable[[Path, Sequence[str], Matrix], None]] = {
 def _writer(path: Path) -> Callable[[Path, Sequence[str], Matrix], None]:
     writer = _WRITERS.get(path.suffix.lower())
     if writer is None:
-        raise OutputError(f"An embedding table cannot end in {path.suffix or 'nothing'!r}.", f"Use one of {', '.join(_WRITERS)}.")
+        raise OutputError(
+            f"An embedding table cannot end in {path.suffix or 'nothing'!r}.", f"Use one of {', '.join(_WRITERS)}."
+        )
     return writer
 
 

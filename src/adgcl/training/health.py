@@ -45,7 +45,13 @@ def _packages() -> Iterator[Check]:
             found = importlib.util.find_spec(name) if name == "datamol" else importlib.import_module(name)
             version = getattr(found, "__version__", "here") if found is not None else None
         except Exception as error:
-            yield Check(label, f"cannot be imported: {error}", False, True, f"Install it again: pip install --force-reinstall {label}")
+            yield Check(
+                label,
+                f"cannot be imported: {error}",
+                False,
+                True,
+                f"Install it again: pip install --force-reinstall {label}",
+            )
             continue
         if version is None:
             yield Check(label, "not here", False, False, f"pip install {label}")
@@ -73,19 +79,30 @@ def _machine() -> Iterator[Check]:
 def _folders(data_dir: Path | None) -> Iterator[Check]:
     folder = data_folder(data_dir)
     advice = "Make it, or say where your data is with ADGCL_DATA or --data-dir; `adgcl data prepare NAME` makes it too."
-    yield Check("data folder", f"{folder}" if folder.is_dir() else f"{folder} (not there)", folder.is_dir(), advice=advice)
+    yield Check(
+        "data folder", f"{folder}" if folder.is_dir() else f"{folder} (not there)", folder.is_dir(), advice=advice
+    )
     cache = packed_folder()
     problem = _write_problem(cache)
     advice = "Set ADGCL_CACHE to a folder that can be written to; without it data is read anew every time."
     yield Check("cache folder", str(cache) + (f" ({problem})" if problem else ""), not problem, advice=advice)
     problem = _write_problem(Path.cwd())
-    yield Check("working folder", str(Path.cwd()) + (f" ({problem})" if problem else ""), not problem, advice="Runs are written here; use --out.")
+    yield Check(
+        "working folder",
+        str(Path.cwd()) + (f" ({problem})" if problem else ""),
+        not problem,
+        advice="Runs are written here; use --out.",
+    )
 
 
 def _datasets(folder: Path) -> Iterator[Check]:
     for entry in all_entries():
         here = entry.is_here(folder)
-        way = f"adgcl data prepare {entry.name}" if entry.downloads else f"put {' and '.join(c[0] for c in entry.files)} into {folder}"
+        way = (
+            f"adgcl data prepare {entry.name}"
+            if entry.downloads
+            else f"put {' and '.join(c[0] for c in entry.files)} into {folder}"
+        )
         yield Check(f"data set {entry.name}", "here" if here else "missing", here, advice="" if here else way)
 
 

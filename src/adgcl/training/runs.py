@@ -43,11 +43,13 @@ class LoadedRun:
     def of(cls, trainer: Trainer) -> LoadedRun:
         """What a Trainer has just trained, as if it had been saved and loaded."""
         method, tensors = trainer.method, {f"random/{name}": state for name, state in trainer.random_states().items()}
-        return cls(Path(), method, Checkpoint(trainer.config, method.spec, method.task, trainer.progress, tensors, trainer.data))
+        return cls(
+            Path(),
+            method,
+            Checkpoint(trainer.config, method.spec, method.task, trainer.progress, tensors, trainer.data),
+        )
 
-    def embed(
-        self, store: GraphStore, progress: Callable[[int, int], None] | None = None
-    ) -> npt.NDArray[np.float32]:
+    def embed(self, store: GraphStore, progress: Callable[[int, int], None] | None = None) -> npt.NDArray[np.float32]:
         """A row per graph, which may be new to the method but must carry the same features."""
         return embed_store(self.method, fit_features(store, self.checkpoint.spec), _EMBED_BATCH, progress)
 
@@ -84,7 +86,8 @@ def fit_features(store: GraphStore, spec: FeatureSpec) -> GraphStore:
 def _check(what: str, known: Features, found: Features, codes: Any) -> None:
     if len(known.sizes) != len(found.sizes) or known.num_dim != found.num_dim:
         raise DataError(
-            f"These graphs do not fit the run: it was trained with {_columns(known)} per {what}, they have {_columns(found)}.",
+            f"These graphs do not fit the run: it was trained with {_columns(known)} per {what}, "
+            f"they have {_columns(found)}.",
             "Use data of the same kind, or pre-train on this data with `adgcl pretrain`.",
         )
     highest = codes.max(axis=0, initial=0) if codes is not None else ()

@@ -1,0 +1,37 @@
+"""Requests: the options of a command as the library's own Source and Wishes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from adgcl.experiments.planning import Wishes
+    from adgcl.experiments.source import Source
+
+
+def given(**flags: Any) -> dict[str, Any]:
+    """Only the flags that the user gave."""
+    return {name: value for name, value in flags.items() if value is not None}
+
+
+def make_source(data: str, data_dir: Path | None, label_columns: Sequence[str] | None = None, **columns: Any) -> Source:
+    """Where the data is and how to read it."""
+    from adgcl.experiments.source import Source
+
+    return Source(data, data_dir, label_columns=tuple(label_columns or ()), **columns)
+
+
+def make_wishes(
+    method: str | None,
+    config: Path | None,
+    assignments: Sequence[str] | None,
+    protocol: dict[str, Any] | None = None,
+    **training: Any,
+) -> Wishes:
+    """What the user wants; `training` are flags of that section, of which those that were given count."""
+    from adgcl.experiments.planning import Wishes
+
+    flags = {"training": given(**training), **({"protocol": protocol} if protocol else {})}
+    return Wishes(method, config, flags, tuple(assignments or ()))

@@ -1,0 +1,50 @@
+"""Adam with one kernel call for all parameters of a player."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.optim import Optimizer
+
+
+class PlayerAdam(Optimizer):
+    """Adam (Kingma and Ba 2015) with default betas and no decay.
+
+    torch's own fused Adam counts the steps of every parameter apart, which costs more than the update itself when
+    parameters are small; here all parameters of a player share one count.
+    """
+
+    def __init__(self, parameters: Iterable[nn.Parameter], lr: float, betas: tuple[float, float] = (0.9, 0.999)) -> None:
+        super().__init__(parameters, {"lr": lr, "betas": betas, "eps": 1e-8})
+        for group in self.param_groups:
+            count = torch.zeros((), device=group["params"][0].device)
+            for parameter in group["params"]:
+                moments = {"exp_avg": torch.zeros_like(parameter), "exp_avg_sq": torch.zeros_like(parameter)}
+                self.state[parameter] = {"step": count, **moments}
+
+    @torch.no_grad()
+    def step(self, closure: None = None) -> None:  # type: ignore[override]
+        """Update every parameter that has a gradient."""
+        for group in self.param_groups:
+            moving = [p for p in group["params"] if p.grad is not None]
+            if not moving:
+                continue
+            states = [self.state[p] for p in moving]
+            count: Tensor = self.state[group["params"][0]]["step"]
+            count.add_(1)
+            torch._fused_adam_(
+                moving, [p.grad for p in moving], [s["exp_avg"] for s in states], [s["exp_avg_sq"] for s in states], [],
+                [count] * len(moving), lr=group["lr"], beta1=group["betas"][0], beta2=group["betas"][1],
+                weight_decay=0.0, eps=group["eps"], amsgrad=False, maximize=False,
+            )  # fmt: skip
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Restore, and share the step count again."""
+        super().load_state_dict(state_dict)
+        for group in self.param_groups:
+            count = self.state[group["params"][0]]["step"]
+            for parameter in group["params"]:
+                self.state[parameter]["step"] = count
