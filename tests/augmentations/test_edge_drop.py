@@ -64,8 +64,8 @@ def test_logits_equal_the_joined_mlp(batch):
     model = augmenter().eval()
     h = model.encoder(batch).node_emb
     joined = torch.cat((h[batch.edge_index[0]], h[batch.edge_index[1]]), 1)
-    weight = torch.cat((model.from_source.weight, model.from_target.weight), 1)
-    slow = model.score((joined @ weight.t() + model.from_source.bias).relu()).squeeze(1)
+    weight = torch.cat(model.ends.weight.chunk(2), 1)
+    slow = model.score((joined @ weight.t() + model.bias).relu()).squeeze(1)
     torch.testing.assert_close(model.edge_logits(batch), slow)
 
 

@@ -79,23 +79,20 @@ def test_readouts_equal_pyg(batch):
         )
 
 
-def test_edge_means_leave_edgeless_graphs_at_zero(batch):
-    values = torch.rand(batch.num_edges)
-    means, has_edges = ops.graph_mean_of_edges(values, batch)
-    for graph in range(batch.num_graphs):
-        mine = values[batch.batch[batch.target] == graph]
-        expected = mine.mean() if len(mine) else torch.tensor(0.0)
-        torch.testing.assert_close(means[graph], expected)
-        assert bool(has_edges[graph]) == (len(mine) > 0)
-    assert not has_edges.all()
+def test_readouts_of_several_copies_are_blocks(batch):
+    x = torch.randn(2 * batch.num_nodes, 4)
+    for readout in (ops.graph_sum, ops.graph_mean, ops.graph_max):
+        parts = [readout(part, batch) for part in x.chunk(2)]
+        torch.testing.assert_close(readout(x, batch, 2), torch.cat(parts))
 
 
 def test_edge_scores_equal_the_plain_mlp_with_gradients(batch):
-    inputs = [torch.randn(batch.num_nodes, 5), torch.randn(batch.num_nodes, 5), torch.randn(5)]
-    source, target, score = (t.double().requires_grad_() for t in inputs)
-    assert torch.autograd.gradcheck(lambda a, b, c: ops.edge_scores(a, b, c, batch), (source, target, score))
-    slow = (source[batch.edge_index[0]] + target[batch.edge_index[1]]).relu() @ score
-    torch.testing.assert_close(ops.edge_scores(source, target, score, batch), slow)
+    inputs = [torch.randn(batch.num_nodes, 10), torch.randn(5), torch.randn(5)]
+    ends, bias, score = (t.double().requires_grad_() for t in inputs)
+    assert torch.autograd.gradcheck(lambda a, b, c: ops.edge_scores(a, b, c, batch), (ends, bias, score))
+    source, target = batch.edge_index
+    slow = (ends[source, :5] + ends[target, 5:] + bias).relu() @ score
+    torch.testing.assert_close(ops.edge_scores(ends, bias, score, batch), slow)
 
 
 @pytest.mark.parametrize("copies", [1, 2, 3])

@@ -13,7 +13,7 @@ from adgcl.core.schema import FeatureSpec
 from adgcl.encoders.base import EncoderConfig, make_encoder
 from adgcl.encoders.heads import initialise
 from adgcl.graphs.batch import GraphBatch
-from adgcl.graphs.ops import edge_scores, graph_mean_of_edges, rows
+from adgcl.graphs.ops import edge_scores, rows
 from adgcl.graphs.view import View
 
 
@@ -37,18 +37,19 @@ class EdgeDrop(Augmentation):
         super().__init__()
         self.gate = gate
         self.encoder = make_encoder(encoder.model_copy(update={"layers": "last"}), spec)
-        # The first layer of the edge MLP, split in its two halves: it is applied per node, not per edge.
-        self.from_source = nn.Linear(self.encoder.node_dim, gate.mlp_dim)
-        self.from_target = nn.Linear(self.encoder.node_dim, gate.mlp_dim, bias=False)
+        # The first layer of the edge MLP, its halves for source and target side by side: applied per node, not per edge.
+        self.ends = nn.Linear(self.encoder.node_dim, 2 * gate.mlp_dim, bias=False)
+        self.bias = nn.Parameter(torch.zeros(gate.mlp_dim))
         self.score = nn.Linear(gate.mlp_dim, 1)
         initialise(self)
-        self._initialise_halves()
+        # Xavier bounds of the MLP's real first layer, which sees both ends of an edge.
+        bound = (6 / (2 * self.encoder.node_dim + gate.mlp_dim)) ** 0.5
+        nn.init.uniform_(self.ends.weight, -bound, bound)
 
     def edge_logits(self, batch: GraphBatch) -> Tensor:
         """How much the augmenter wants to keep each edge."""
-        node_emb = self.encoder(batch).node_emb
-        ends = self.from_source(node_emb), self.from_target(node_emb)
-        logits = edge_scores(*ends, self.score.weight[0], batch) + self.score.bias
+        ends = self.ends(self.encoder.node_emb(batch))
+        logits = edge_scores(ends, self.bias, self.score.weight[0], batch) + self.score.bias
         if self.gate.tied and batch.reverse is not None:
             logits = (logits + rows(logits, batch.reverse)) / 2
         return logits
@@ -65,14 +66,7 @@ class EdgeDrop(Augmentation):
             noise = rows(noise, first)
         return noise
 
-    def _initialise_halves(self) -> None:
-        """Xavier bounds of the joined matrix, not of its halves."""
-        bound = (6 / (2 * self.encoder.node_dim + self.gate.mlp_dim)) ** 0.5
-        for half in (self.from_source, self.from_target):
-            nn.init.uniform_(half.weight, -bound, bound)
-
 
 def drop_ratio(edge_keep: Tensor, batch: GraphBatch) -> Tensor:
     """The regulariser: mean over graphs of the mean of `1 - edge_keep`; edgeless graphs are left out."""
-    ratio, has_edges = graph_mean_of_edges(1 - edge_keep, batch)
-    return ratio.sum() / has_edges.sum().clamp(min=1)
+    return torch.dot(1 - edge_keep, batch.edge_share)

@@ -37,10 +37,10 @@ def embed(
     from adgcl.cli.progress import Bars
     from adgcl.experiments.application import embed_data
     from adgcl.experiments.source import Source
-    from adgcl.training.export import check_ending, write_embeddings
+    from adgcl.training.export import check_target, write_embeddings
 
     screen = Screen(as_json, quiet)
-    check_ending(out)
+    check_target(out)
     source = Source(data, data_dir, smiles_column, id_column=id_column)
     with Bars(screen) as bars:
         made = embed_data(run, source, device=device, progress=bars, on_embedded=bars.embedded)

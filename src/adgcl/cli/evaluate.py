@@ -12,6 +12,7 @@ from adgcl.cli import options
 from adgcl.cli.requests import given, make_source, make_wishes
 from adgcl.cli.screen import Screen
 from adgcl.core.errors import ConfigError
+from adgcl.core.files import check_writable
 
 if TYPE_CHECKING:
     from adgcl.experiments.evaluation import Judged
@@ -66,6 +67,7 @@ def evaluate(
     training = {"epochs": epochs, "batch_size": batch_size, "device": device, "precision": precision}
     wishes = make_wishes(method, config, assignments, {"probes": _probes(probe), **given(mode=mode)}, **training)
     command = shlex.join(["adgcl", *(ctx.find_root().obj or ())])
+    check_writable(out)
     if run is not None:
         judged = _judge_run(screen, run, source, wishes, seeds, command)
     else:

@@ -23,6 +23,18 @@ def ensure_folder(path: Path) -> Path:
     return path
 
 
+def check_writable(folder: Path) -> None:
+    """Find out before long work whether files can be written to `folder`; nothing is made or left behind."""
+    place = Path(folder)
+    while not place.exists() and place != place.parent:
+        place = place.parent
+    with explain_os_errors(folder):
+        if not place.is_dir():
+            raise NotADirectoryError(errno.ENOTDIR, f"{place} is not a folder")
+        with tempfile.TemporaryFile(dir=place) as file:
+            file.write(b"adgcl")
+
+
 def atomic_write(path: Path, write: Callable[[Path], None]) -> None:
     """Let `write` fill a temporary file beside `path`, then move it there in one step."""
     path = Path(path)

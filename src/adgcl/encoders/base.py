@@ -61,24 +61,30 @@ class Encoder(nn.Module):
         return None
 
     def forward(self, batch: GraphBatch, view: View | None = None) -> Embedding:
-        return self._encode(batch, [view or View()])[0]
+        return self.stacked(batch, [view or View()])
 
     def pair(self, batch: GraphBatch, view: View) -> tuple[Embedding, Embedding]:
         """`self(batch), self(batch, view)` in one pass over both: same numbers, fewer and larger kernel calls."""
-        original, augmented = self._encode(batch, [View(), view])
-        return original, augmented
+        both = self.stacked(batch, [View(), view])
+        (node, node_view), (graph, graph_view) = both.node_emb.chunk(2), both.graph_emb.chunk(2)
+        return Embedding(node, graph), Embedding(node_view, graph_view)
 
-    def _encode(self, batch: GraphBatch, views: list[View]) -> list[Embedding]:
-        """All layers and the readout for several Views of one batch, whose rows stand one View after another."""
-        keeps = tuple(view.edge_keep for view in views)
+    def stacked(self, batch: GraphBatch, views: list[View]) -> Embedding:
+        """Several Views of one batch in one pass; their rows stand one View after another."""
         node_keep = _stacked_node_keep(batch, views)
+        node_emb = self._node_emb(batch, views, node_keep)
+        return Embedding(node_emb, self.readout(_weighted(node_emb, node_keep), batch, len(views)))
+
+    def node_emb(self, batch: GraphBatch) -> Tensor:
+        """Only the node rows: what an augmenter needs."""
+        return self._node_emb(batch, [View()], None)
+
+    def _node_emb(self, batch: GraphBatch, views: list[View], node_keep: Tensor | None) -> Tensor:
+        keeps = tuple(view.edge_keep for view in views)
         inputs = [self.inputs(batch, view.feature_keep) for view in views]
         h = inputs[0] if len(views) == 1 else torch.cat(inputs)
         states = self.states(h, batch, keeps, node_keep, self.edge_inputs(batch))
-        node_emb = torch.cat(list(states), dim=1) if self.config.layers == "all" else states[-1]
-        weighted = _weighted(node_emb, node_keep)
-        parts = zip(node_emb.chunk(len(views)), weighted.chunk(len(views)))
-        return [Embedding(node, self.readout(read, batch)) for node, read in parts]
+        return torch.cat(list(states), dim=1) if self.config.layers == "all" else states[-1]
 
     def states(self, h: Tensor, batch: GraphBatch, keeps: Keeps, node_keep: Tensor | None, edges: Any) -> Sequence[Tensor]:
         """The rows after each layer."""

@@ -41,11 +41,12 @@ class FusedGIN(torch.autograd.Function):
     ) -> tuple[Tensor, ...]:
         adjacency = Adjacency(batch, keep, copies)
         states, notes = [], []
+        fixed = plan[0].norm.uses_running(len(h) // copies)
         for i, (norm, relu) in enumerate(plan):
             w1, b1, w2, gamma, beta = weights[_PARAMETERS * i : _PARAMETERS * (i + 1)]
-            summed = adjacency.times(h, plus=h)
+            summed = adjacency.times(h, h)
             hidden = torch.addmm(b1, summed, w1.t()).relu_()
-            if norm.uses_running(len(h) // copies):
+            if fixed:
                 out, w2, before, moments = *_folded(hidden, w2, gamma, beta, norm), None
             else:
                 before = hidden @ w2.t()

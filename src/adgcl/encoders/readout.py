@@ -9,7 +9,7 @@ from torch import Tensor
 from adgcl.graphs.batch import GraphBatch
 from adgcl.graphs.ops import graph_max, graph_mean, graph_sum
 
-READOUTS: dict[str, Callable[[Tensor, GraphBatch], Tensor]] = {
+READOUTS: dict[str, Callable[[Tensor, GraphBatch, int], Tensor]] = {
     "sum": graph_sum,
     "mean": graph_mean,
     "max": graph_max,

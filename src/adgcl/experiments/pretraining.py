@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from adgcl.core.errors import CheckpointError
-from adgcl.core.files import ensure_folder
+from adgcl.core.files import check_writable, ensure_folder
 from adgcl.data.dataset import Dataset
 from adgcl.experiments.planning import Wishes, plan
 from adgcl.experiments.source import Source
@@ -52,7 +52,7 @@ def pretrain(
     """Train a method on data and keep everything in `folder`."""
     files = RunFolder(folder)
     files.refuse_to_overwrite(resume)
-    ensure_folder(folder)
+    check_writable(folder)
     saved = load_checkpoint(files.checkpoint) if resume and files.checkpoint.exists() else None
     dataset, run = _settle(source, wishes, saved, progress)
     return pretrain_dataset(dataset, run, folder, saved=saved, trackers=trackers)
@@ -74,6 +74,7 @@ def pretrain_dataset(
         if saved.progress.epoch >= run.training.epochs:
             rows = files.read_metrics()
             return Pretrained(folder, saved.config, dataset, rows[-1] if rows else {}, 0.0, saved.progress.epoch, True)
+    ensure_folder(folder)
     if dataset.bad_rows:
         write_bad_rows(folder / BAD_ROWS_FILE, dataset.bad_rows)
     started = time.monotonic()

@@ -63,6 +63,18 @@ class GraphBatch:
             torch.arange(self.num_graphs, device=self.device), self.edge_counts, output_size=self.num_edges
         )
 
+    def owners(self, copies: int) -> Tensor:
+        """The graph of every node, for several copies of the batch standing one after another."""
+        if copies == 1:
+            return self.batch
+        return torch.cat([self.batch + copy * self.num_graphs for copy in range(copies)])
+
+    @cached_property
+    def edge_share(self) -> Tensor:
+        """Weights that average a number per edge, first over each graph's edges, then over the graphs that have any."""
+        share = 1.0 / (self.edge_counts.clamp(min=1) * (self.edge_counts > 0).sum())
+        return share.repeat_interleave(self.edge_counts, output_size=self.num_edges)
+
     @cached_property
     def ones(self) -> Tensor:
         """The weights of edges that are all kept."""

@@ -40,33 +40,31 @@ def edge_message_sum(
     return _EdgeMessageSum.apply(x, edge_table.to(x.dtype), keep, edge_code, batch)
 
 
-def edge_scores(from_source: Tensor, from_target: Tensor, score: Tensor, batch: GraphBatch) -> Tensor:
-    """`score . relu(from_source[source(e)] + from_target[target(e)])` for every edge e: an MLP on both its ends."""
+def edge_scores(ends: Tensor, bias: Tensor, score: Tensor, batch: GraphBatch) -> Tensor:
+    """`score . relu(as_source[source(e)] + as_target[target(e)] + bias)` for every edge e: an MLP on both its ends.
+
+    The left half of the columns of `ends` is a node's share as a source, the right half its share as a target.
+    """
     with torch.autocast(score.device.type, enabled=False):
-        return _EdgeScores.apply(_wide(from_source), _wide(from_target), _wide(score), batch)
+        return _EdgeScores.apply(_wide(ends), bias, score, batch)
 
 
-def graph_sum(values: Tensor, batch: GraphBatch) -> Tensor:
-    """Per-graph sum of node rows."""
-    return _SegmentSum.apply(_wide(values), batch.node_ptr, batch.batch)
+def graph_sum(values: Tensor, batch: GraphBatch, copies: int = 1) -> Tensor:
+    """Per-graph sum of node rows; several copies of the batch give as many blocks of graph rows."""
+    return _SegmentSum.apply(_wide(values), copies * batch.num_graphs, batch.owners(copies))
 
 
-def graph_mean(values: Tensor, batch: GraphBatch) -> Tensor:
+def graph_mean(values: Tensor, batch: GraphBatch, copies: int = 1) -> Tensor:
     """Per-graph mean of node rows."""
-    return graph_sum(values, batch) / batch.node_counts.unsqueeze(1).to(values.dtype)
+    counts = batch.node_counts.repeat(copies).unsqueeze(1)
+    return graph_sum(values, batch, copies) / counts.to(values.dtype)
 
 
-def graph_max(values: Tensor, batch: GraphBatch) -> Tensor:
+def graph_max(values: Tensor, batch: GraphBatch, copies: int = 1) -> Tensor:
     """Per-graph maximum of node rows."""
-    index = batch.batch.unsqueeze(1).expand_as(values)
-    empty = values.new_full((batch.num_graphs, values.shape[1]), -torch.inf)
+    index = batch.owners(copies).unsqueeze(1).expand_as(values)
+    empty = values.new_full((copies * batch.num_graphs, values.shape[1]), -torch.inf)
     return empty.scatter_reduce(0, index, values, "amax", include_self=False)
-
-
-def graph_mean_of_edges(values: Tensor, batch: GraphBatch) -> tuple[Tensor, Tensor]:
-    """Per-graph mean of a number per edge, and which graphs have edges at all (the others get 0)."""
-    sums = values.new_zeros(batch.num_graphs).index_add(0, batch.edge_batch, values)
-    return sums / batch.edge_counts.clamp(min=1), batch.edge_counts > 0
 
 
 def rows(values: Tensor, index: Tensor) -> Tensor:
@@ -218,8 +216,9 @@ class _EdgeMessageSum(torch.autograd.Function):
 
 class _EdgeScores(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, from_source: Tensor, from_target: Tensor, score: Tensor, batch: GraphBatch) -> Tensor:
-        hidden = rows(from_source, batch.col).add_(rows(from_target, batch.target)).relu_()
+    def forward(ctx: Any, ends: Tensor, bias: Tensor, score: Tensor, batch: GraphBatch) -> Tensor:
+        as_source, as_target = ends.chunk(2, dim=1)
+        hidden = rows(as_target + bias, batch.target).add_(rows(as_source, batch.col)).relu_()
         ctx.batch = batch
         ctx.save_for_backward(hidden, score)
         return hidden @ score
@@ -230,18 +229,19 @@ class _EdgeScores(torch.autograd.Function):
         hidden, score = ctx.saved_tensors
         batch: GraphBatch = ctx.batch
         at_edges = torch.ops.aten.threshold_backward(torch.outer(grad, score), hidden, 0)
-        crow, _, position = batch.transposed
         ones = batch.ones.to(at_edges.dtype)
-        by_source = _product(crow, position.int(), ones, at_edges)
-        by_target = _product(batch.crow, torch.arange(batch.num_edges, dtype=torch.int32, device=grad.device), ones, at_edges)
-        return by_source, by_target, grad @ hidden, None
+        in_order = torch.arange(batch.num_edges, dtype=torch.int32, device=grad.device)
+        crow, _, position = batch.transposed
+        as_target = _product(batch.crow, in_order, ones, at_edges)
+        as_source = _product(crow, position.int(), ones, at_edges)
+        return torch.cat((as_source, as_target), dim=1), as_target.sum(0), grad @ hidden, None
 
 
 class _SegmentSum(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, values: Tensor, ptr: Tensor, owner: Tensor) -> Tensor:
+    def forward(ctx: Any, values: Tensor, groups: int, owner: Tensor) -> Tensor:
         ctx.save_for_backward(owner)
-        return values.new_zeros(len(ptr) - 1, values.shape[1]).index_add_(0, owner, values)
+        return values.new_zeros(groups, values.shape[1]).index_add_(0, owner, values)
 
     @staticmethod
     @once_differentiable

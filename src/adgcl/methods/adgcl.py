@@ -71,9 +71,8 @@ class ADGCL(Method):
 
     def project_pair(self, batch: GraphBatch, view: View) -> tuple[Tensor, Tensor]:
         """`z` of the graphs and of their View, from one pass."""
-        original, augmented = self.encoder.pair(batch, view)
-        z = self.head(torch.cat((original.graph_emb, augmented.graph_emb)))
-        return z[: batch.num_graphs], z[batch.num_graphs :]
+        z, z_view = self.head(self.encoder.stacked(batch, [View(), view]).graph_emb).chunk(2)
+        return z, z_view
 
     def _loss(self, z: Tensor, z_view: Tensor) -> Tensor:
         return info_nce(z, z_view, self.config.temperature, self.config.directions)

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from adgcl.core.errors import OutputError
-from adgcl.core.files import atomic_write
+from adgcl.core.files import atomic_write, check_writable
 from adgcl.data.dataset import BadRow, Dataset
 
 Matrix = npt.NDArray[np.float32]
@@ -36,9 +36,10 @@ def write_embeddings(path: Path, ids: Sequence[str], matrix: Matrix) -> None:
     atomic_write(Path(path), lambda part: _writer(Path(path))(part, ids, matrix))
 
 
-def check_ending(path: Path) -> None:
-    """Refuse an output file of an unknown kind before any work is done."""
+def check_target(path: Path) -> None:
+    """Refuse an output file of an unknown kind, or in a place that cannot be written to, before any work is done."""
     _writer(Path(path))
+    check_writable(Path(path).parent)
 
 
 def write_bad_rows(path: Path, bad_rows: Sequence[BadRow]) -> None:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import importlib
 import os
-import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from adgcl.core.errors import OutputError
+from adgcl.core.files import check_writable
 from adgcl.core.provenance import machine, versions
 from adgcl.data.catalog import all_entries
 from adgcl.data.folder import data_folder, packed_folder
@@ -107,18 +108,11 @@ def _datasets(folder: Path) -> Iterator[Check]:
 
 
 def _write_problem(folder: Path) -> str:
-    """Why no file can be written to `folder` (or to the nearest folder above it that is there), or nothing."""
-    place = folder
-    while not place.exists() and place != place.parent:
-        place = place.parent
-    if not place.is_dir():
-        return f"{place} is not a folder"
+    """Why no file can be written to `folder`, or nothing."""
     try:
-        with tempfile.NamedTemporaryFile(dir=place) as file:
-            file.write(b"adgcl")
-            file.flush()
-    except OSError as error:
-        return error.strerror or str(error)
+        check_writable(folder)
+    except OutputError as error:
+        return error.message.rpartition(": ")[2].rstrip(".")
     return ""
 
 

@@ -1,0 +1,160 @@
+"""Tables and figures from Records: every number as the Record has it."""
+
+from __future__ import annotations
+
+import csv
+import io
+import subprocess
+import sys
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from adgcl.core.errors import DataError, OutputError
+from adgcl.core.records import Record
+from adgcl.reports import documents, figures, numbers, tables
+from adgcl.reports.pivots import pivots
+from adgcl.reports.svg import Axis
+
+
+def record(**changes: Any) -> Record:
+    facts: dict[str, Any] = {
+        "dataset": "MUTAG", "method": "adgcl", "mode": "strict", "protocol": "unsupervised", "probe": "linear",
+        "metric": "accuracy", "higher_is_better": True, "mean": 88.123456, "std": 1.25, "values": [87.0, 89.2],
+        "seeds": [0, 1], "runs": [], "published": {"table": "t", "method": "AD-GCL-FIX", "mean": 89.25, "std": 1.45},
+        "config": {}, "data": {}, "seconds": 75.4, "peak_memory_mb": 1.0, "versions": {"adgcl": "0.1.0"},
+        "machine": {"processor": "p", "cores": 2}, "created": "2026-01-01",
+    }  # fmt: skip
+    return Record(**{**facts, **changes})
+
+
+REGRESSION = {
+    "dataset": "ESOL & co",
+    "metric": "rmse",
+    "higher_is_better": False,
+    "mean": 1.2,
+    "std": None,
+    "published": None,
+}
+
+
+def test_numbers_have_the_decimals_of_their_metric() -> None:
+    assert numbers.result(record()) == "88.12 ± 1.25"
+    assert numbers.result(record(**REGRESSION)) == "1.200"
+    assert numbers.published(record()) == "89.25 ± 1.45" and numbers.published(record(published=None)) == "–"
+    assert numbers.signed(numbers.difference(record()), "accuracy") == "-1.13"
+
+
+@pytest.mark.parametrize(("mean", "higher", "better"), [(90.0, True, True), (88.0, True, False), (88.0, False, True)])
+def test_better_depends_on_the_metric(mean: float, higher: bool, better: bool) -> None:
+    assert numbers.is_better(record(mean=mean, higher_is_better=higher)) is better
+
+
+@pytest.mark.parametrize(("seconds", "text"), [(8.12, "8.1 s"), (75.4, "1 min 15 s"), (7500, "2 h 05 min")])
+def test_times(seconds: float, text: str) -> None:
+    assert numbers.seconds_label(seconds) == text
+
+
+def test_methods_carry_the_papers_names() -> None:
+    assert numbers.method_label("adgcl") == "AD-GCL" and numbers.method_label("random_init") == "RU-GIN"
+    assert numbers.method_label("mine") == "mine"
+
+
+def test_text_table_shows_every_record() -> None:
+    from rich.console import Console
+
+    console = Console(file=io.StringIO(), width=200)
+    console.print(tables.as_text([record(), record(**REGRESSION)]))
+    text = console.file.getvalue()  # type: ignore[attr-defined]
+    assert "88.12 ± 1.25" in text and "ESOL & co" in text and "-1.13" in text
+
+
+def test_markdown_escapes_bars() -> None:
+    lines = tables.as_markdown([record(dataset="a|b")]).splitlines()
+    assert len(lines) == 3 and "a\\|b" in lines[2] and lines[1].endswith("---: |")
+
+
+def test_csv_has_full_numbers() -> None:
+    rows = list(csv.DictReader(io.StringIO(tables.as_csv([record(), record(**REGRESSION)]))))
+    assert float(rows[0]["mean"]) == 88.123456 and float(rows[0]["difference"]) == pytest.approx(-1.126544)
+    assert rows[1]["std"] == "" and rows[1]["published_mean"] == ""
+
+
+def test_pivot_has_methods_down_and_data_sets_across() -> None:
+    old = record(mean=1.0, created="2025-01-01")
+    (pivot,) = pivots([record(), old, record(dataset="NCI1"), record(method="random_init", published=None)])
+    assert pivot.columns == ("method", "MUTAG", "NCI1")
+    assert pivot.rows[0] == ("AD-GCL", "88.12 ± 1.25", "88.12 ± 1.25")
+    assert pivot.rows[1] == ("AD-GCL-FIX (published)", "89.25 ± 1.45", "89.25 ± 1.45")
+    assert pivot.rows[2] == ("RU-GIN", "88.12 ± 1.25", "–")
+
+
+def test_modes_probes_and_metrics_are_never_mixed() -> None:
+    many = [
+        record(),
+        record(mode="as_published"),
+        record(probe="svm"),
+        record(**REGRESSION),
+        record(protocol="finished-run"),
+    ]
+    assert len(pivots(many)) == 5
+
+
+def test_latex_is_escaped() -> None:
+    text = documents.to_latex([record(**REGRESSION)])
+    assert r"ESOL \& co" in text and r"\downarrow" in text and text.count("{") == text.count("}")
+
+
+@pytest.mark.parametrize("ending", [".md", ".html", ".tex", ".csv", ".svg"])
+def test_every_ending_is_written(tmp_path: Path, ending: str) -> None:
+    path = tmp_path / f"report{ending}"
+    documents.write_report([record(), record(**REGRESSION)], path)
+    assert "MUTAG" in path.read_text(encoding="utf-8")
+
+
+def test_html_is_safe_and_whole(tmp_path: Path) -> None:
+    page = documents.to_html([record(dataset="<script>alert(1)</script>")])
+    assert "<script>" not in page and "<svg" in page and page.rstrip().endswith("</html>")
+
+
+def test_unknown_ending(tmp_path: Path) -> None:
+    with pytest.raises(OutputError, match="docx"):
+        documents.write_report([record()], tmp_path / "report.docx")
+
+
+def test_records_are_found_and_read_back(tmp_path: Path) -> None:
+    record().save(tmp_path / "below")
+    assert documents.find_records(tmp_path) == [record()]
+    with pytest.raises(DataError, match="no folder"):
+        documents.find_records(tmp_path / "nowhere")
+
+
+def test_figure_is_valid_svg_with_every_record() -> None:
+    root = ElementTree.fromstring(
+        figures.figure_of_records([record(), record(**REGRESSION), record(std=None, mode="x")])
+    )
+    texts = [element.text for element in root.iter("{http://www.w3.org/2000/svg}text")]
+    assert any(text and "ESOL & co" in text for text in texts) and "88.12 ± 1.25" in texts
+    assert len(list(root.iter("{http://www.w3.org/2000/svg}polygon"))) == 3  # two published figures, one in the legend
+
+
+def test_curves() -> None:
+    rows = [{"epoch": i, "loss": 2.0 / i, "drop_ratio": 0.1} for i in range(1, 6)]
+    root = ElementTree.fromstring(figures.figure_of_curves(figures.curves_of_metrics(rows), "training"))
+    assert len(list(root.iter("{http://www.w3.org/2000/svg}polyline"))) == 2
+    assert figures.curves_of_metrics([{"epoch": 1}]) == {}
+
+
+@pytest.mark.parametrize("values", [[0.0, 1.0], [5.0], [-3.2, 7.9], [88.1, 89.0], [1e-6, 2e-6], [0.0, 0.0], [1e6, 3e6]])
+def test_axes_hold_their_values_between_round_ticks(values: list[float]) -> None:
+    axis = Axis.over(values, 0.0, 100.0)
+    assert all(-1e-6 <= axis.place(value) <= 100 + 1e-6 for value in values)
+    assert 2 <= len(axis.ticks) <= 12
+
+
+def test_reports_never_import_torch() -> None:
+    code = "import sys, adgcl.reports.documents, adgcl.reports.tables; print('torch' in sys.modules)"
+    answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert answer.stdout.strip() == "False"

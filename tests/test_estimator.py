@@ -1,0 +1,146 @@
+"""GraphEmbedder: the manners of a scikit-learn transformer."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+
+import networkx as nx
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from adgcl import GraphEmbedder, load_dataset
+from adgcl.core.errors import AdgclError, CheckpointError, ConfigError, DataError
+
+SMILES = ["CCO", "c1ccccc1", "CC(=O)O", "CCN", "CCCC", "C1CCCCC1", "CC(C)O", "OCC(O)CO", "Cc1ccccc1", "Oc1ccccc1"]
+SMALL = {"encoder": {"hidden_dim": 8, "num_layers": 2}, "training": {"batch_size": 5}}
+
+
+def small(**changes: object) -> GraphEmbedder:
+    return GraphEmbedder(**{"epochs": 2, "settings": SMALL, **changes})  # type: ignore[arg-type]
+
+
+@pytest.fixture(scope="module")
+def fitted() -> GraphEmbedder:
+    return small().fit(SMILES)
+
+
+def test_fit_transform_is_fit_then_transform(fitted: GraphEmbedder) -> None:
+    vectors = small().fit_transform(SMILES)
+    assert vectors.shape == (10, 8) and vectors.dtype == np.float32
+    np.testing.assert_array_equal(vectors, fitted.transform(SMILES))
+
+
+def test_transform_does_not_depend_on_the_others(fitted: GraphEmbedder) -> None:
+    np.testing.assert_allclose(fitted.transform(["CCO", "CCCCCC"])[:1], fitted.transform(["CCO"]), rtol=1e-4, atol=1e-5)
+
+
+def test_clone_forgets_what_was_learned(fitted: GraphEmbedder) -> None:
+    copy = clone(fitted)
+    assert copy.get_params() == fitted.get_params() and not hasattr(copy, "run_")
+    with pytest.raises(NotFittedError):
+        copy.transform(SMILES)
+
+
+def test_pipeline_with_a_column_of_smiles() -> None:
+    pipeline = make_pipeline(small(), StandardScaler(), Ridge())
+    pipeline.fit(np.array(SMILES, dtype=object).reshape(-1, 1), np.arange(10.0))
+    assert pipeline.predict(SMILES[:3]).shape == (3,)
+
+
+def test_grid_search_over_settings() -> None:
+    pipeline = make_pipeline(small(epochs=1), LogisticRegression())
+    search = GridSearchCV(pipeline, {"graphembedder__seed": [0, 1]}, cv=2)
+    search.fit(SMILES, [0, 1] * 5)
+    assert search.best_params_["graphembedder__seed"] in (0, 1)
+
+
+def test_save_and_load(fitted: GraphEmbedder, tmp_path: Path) -> None:
+    folder = fitted.save(tmp_path / "kept")
+    again = GraphEmbedder.load(folder)
+    assert again.get_params() == fitted.get_params()
+    np.testing.assert_array_equal(again.transform(SMILES), fitted.transform(SMILES))
+    (folder / "estimator.json").unlink()
+    as_a_run = GraphEmbedder.load(folder)
+    assert as_a_run.method == "adgcl" and as_a_run.epochs == 2
+    np.testing.assert_array_equal(as_a_run.transform(SMILES), fitted.transform(SMILES))
+    assert clone(as_a_run).fit_transform(SMILES).shape == (10, 8)
+
+
+def test_load_says_what_is_wrong(fitted: GraphEmbedder, tmp_path: Path) -> None:
+    with pytest.raises(CheckpointError, match="no checkpoint"):
+        GraphEmbedder.load(tmp_path)
+    folder = fitted.save(tmp_path / "kept")
+    (folder / "estimator.json").write_text("{")
+    with pytest.raises(CheckpointError, match="damaged"):
+        GraphEmbedder.load(folder)
+
+
+def test_unreadable_smiles(fitted: GraphEmbedder) -> None:
+    with pytest.warns(UserWarning, match="1 of 3 inputs cannot be read"):
+        vectors = fitted.transform(["CCO", "C1CC", "CCN"])
+    assert np.isnan(vectors[1]).all() and np.isfinite(vectors[[0, 2]]).all()
+    strict = clone(fitted).set_params(on_error="raise")
+    with pytest.raises(DataError, match="unclosed ring"):
+        strict.fit(["CCO", "C1CC", "CCN"])
+    with pytest.raises(ConfigError):
+        small(on_error="maybe").fit(SMILES)
+
+
+def test_fit_transform_keeps_the_place_of_unreadable_rows() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        vectors = small(epochs=1).fit_transform(["CCO", "", "CCN"])
+    assert np.isnan(vectors).all(axis=1).tolist() == [False, True, False]
+
+
+def test_other_kinds_of_graphs(data_dir: Path) -> None:
+    rings = [nx.cycle_graph(n) for n in (3, 4, 5, 6)]
+    embedder = small(epochs=1)
+    assert embedder.fit_transform(rings).shape == (4, 8)
+    assert embedder.transform([nx.path_graph(7)]).shape == (1, 8)
+    dataset = load_dataset("MUTAG", data_dir=data_dir)
+    some = dataset.store.select(np.arange(20))
+    assert small(epochs=1).fit_transform(some).shape == (20, 8)
+    named = small(epochs=1, data_dir=data_dir).fit(dataset)
+    assert named.transform("MUTAG").shape == (188, 8)
+
+
+def test_pytorch_geometric_graphs() -> None:
+    import torch
+    from torch_geometric.data import Data
+
+    edges = torch.tensor([[0, 1, 1, 2], [1, 0, 2, 1]])
+    graphs = [Data(x=torch.randn(3, 4), edge_index=edges) for _ in range(6)]
+    assert small(epochs=1).fit_transform(graphs).shape == (6, 8)
+
+
+def test_graphs_of_another_kind_are_refused(fitted: GraphEmbedder) -> None:
+    with pytest.raises(AdgclError, match="do not fit"):
+        fitted.transform([nx.cycle_graph(5)])
+
+
+def test_names_of_the_columns(fitted: GraphEmbedder) -> None:
+    assert fitted.get_feature_names_out().tolist() == [f"e{i}" for i in range(8)]
+    frame = clone(fitted).set_output(transform="pandas").fit_transform(SMILES)
+    assert list(frame.columns) == [f"e{i}" for i in range(8)]
+
+
+def test_settings_are_checked() -> None:
+    with pytest.raises(ConfigError, match="hidden_dimm"):
+        GraphEmbedder(settings={"encoder": {"hidden_dimm": 3}}).fit(SMILES)
+
+
+def test_the_package_offers_its_names_lazily() -> None:
+    import subprocess
+    import sys
+
+    code = "import sys, adgcl; print('torch' in sys.modules, adgcl.__version__, 'GraphEmbedder' in dir(adgcl))"
+    answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert answer.stdout.split()[::2] == ["False", "True"]
