@@ -126,15 +126,14 @@ def _normalise(
 def _normalise_backward(
     grad: Tensor, before: Tensor, gamma: Tensor, moments: list[tuple[Tensor, Tensor]], eps: float
 ) -> tuple[Tensor, Tensor, Tensor]:
-    copies, wanted = len(moments), [True, True, True]
-    parts = [
-        _native.native_batch_norm_backward(g, b, gamma, None, None, *m, True, eps, wanted)
-        for g, b, m in zip(grad.chunk(copies), before.chunk(copies), moments)
-    ]
-    if copies == 1:
-        only: tuple[Tensor, Tensor, Tensor] = parts[0]
+    back, wanted = _native.native_batch_norm_backward, [True, True, True]
+    if len(moments) == 1:
+        only: tuple[Tensor, Tensor, Tensor] = back(grad, before, gamma, None, None, *moments[0], True, eps, wanted)
         return only
-    return torch.cat([p[0] for p in parts]), sum(p[1] for p in parts), sum(p[2] for p in parts)  # type: ignore[return-value]
+    pieces = zip(grad.chunk(len(moments)), before.chunk(len(moments)), moments)
+    parts = [back(g, b, gamma, None, None, *m, True, eps, wanted) for g, b, m in pieces]
+    grads, of_gamma, of_beta = zip(*parts)
+    return torch.cat(grads), torch.stack(of_gamma).sum(0), torch.stack(of_beta).sum(0)
 
 
 def _folded(

@@ -101,8 +101,14 @@ class Adjacency:
 
     def grad_of_keep(self, grad: Tensor, x: Tensor) -> Tensor:
         """The gradient of `keep`, given that of `A x`."""
-        first = len(x) - self.batch.num_nodes
-        return dots_at_edges(grad[first:], x[first:], self.batch) if first else dots_at_edges(grad, x, self.batch)
+        if self.copies > 1:
+            first = (self.copies - 1) * self.batch.num_nodes
+            grad, x = grad[first:], x[first:]
+        return dots_at_edges(grad, x, self.batch, self._pattern)
+
+    @cached_property
+    def _pattern(self) -> Tensor | None:
+        return _edge_pattern(self.batch, self.weight.dtype)
 
     @cached_property
     def _forward(self) -> Callable[[Tensor, Tensor | None], Tensor]:
@@ -148,14 +154,21 @@ def _scattered(crow: Tensor, messages: Tensor) -> Tensor:
     return messages.new_zeros(len(crow) - 1, messages.shape[1]).index_add_(0, owner, messages)
 
 
-def dots_at_edges(grad: Tensor, x: Tensor, batch: GraphBatch) -> Tensor:
+def dots_at_edges(grad: Tensor, x: Tensor, batch: GraphBatch, pattern: Tensor | None = None) -> Tensor:
     """`<grad[target(e)], x[source(e)]>` for every edge, without forming either gathered matrix."""
-    if grad.device.type in _CSR_DEVICES and batch.num_edges:
-        shape = (batch.num_nodes, batch.num_nodes)
-        zeros = torch.zeros(batch.num_edges, dtype=grad.dtype, device=grad.device)
-        pattern = torch.sparse_csr_tensor(batch.crow, batch.col, zeros, shape, check_invariants=False)
-        return torch.sparse.sampled_addmm(pattern, grad, x.t(), beta=0.0).values()
-    return (rows(grad, batch.target) * rows(x, batch.col)).sum(1)
+    pattern = _edge_pattern(batch, grad.dtype) if pattern is None else pattern
+    if pattern is None:
+        return (rows(grad, batch.target) * rows(x, batch.col)).sum(1)
+    return torch.sparse.sampled_addmm(pattern, grad, x.t(), beta=0.0).values()
+
+
+def _edge_pattern(batch: GraphBatch, dtype: torch.dtype) -> Tensor | None:
+    """Where the edges are, as a sparse matrix of zeros; None where there is nothing to sample or no such kernel."""
+    if batch.device.type not in _CSR_DEVICES or not batch.num_edges:
+        return None
+    zeros = torch.zeros(batch.num_edges, dtype=dtype, device=batch.device)
+    shape = (batch.num_nodes, batch.num_nodes)
+    return torch.sparse_csr_tensor(batch.crow, batch.col, zeros, shape, check_invariants=False)
 
 
 class _NeighbourSum(torch.autograd.Function):
