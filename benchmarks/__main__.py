@@ -48,7 +48,11 @@ def _table(results: list[Measurement]) -> str:
     from adgcl.core.provenance import machine
 
     about = machine()
-    lines = [f"Measured on {about['processor']}, {about['cores']} cores.", "", "| what | ratio | target | ours | plain | unit |"]
+    lines = [
+        f"Measured on {about['processor']}, {about['cores']} cores.",
+        "",
+        "| what | ratio | target | ours | plain | unit |",
+    ]
     lines.append("| --- | ---: | ---: | ---: | ---: | --- |")
     for r in results:
         target = "" if r.target is None else f"{r.target:g}"

@@ -68,9 +68,7 @@ def unpacked(store: GraphStore) -> list[tuple[list[int], list[tuple[int, int, in
         nodes = slice(store.node_ptr[i], store.node_ptr[i + 1])
         edges = range(store.edge_ptr[i], store.edge_ptr[i + 1])
         codes = [int(row[0]) for row in store.x[nodes]]
-        found.append(
-            (codes, [(int(store.edge_source[e]), int(target[e]), int(store.edge_attr[e, 0])) for e in edges])
-        )
+        found.append((codes, [(int(store.edge_source[e]), int(target[e]), int(store.edge_attr[e, 0])) for e in edges]))
     return found
 
 

@@ -196,9 +196,7 @@ def test_only_the_web(tmp_path):
 
 
 def entry_of(url, **parts):
-    return Entry(
-        "SET", "a set", Task("none", 0), Origin("test", "https://home"), lambda folder: None, **parts
-    )
+    return Entry("SET", "a set", Task("none", 0), Origin("test", "https://home"), lambda folder: None, **parts)
 
 
 def test_bring_unpacks_archives_and_checks_what_was_in_them(server, tmp_path):
@@ -210,9 +208,7 @@ def test_bring_unpacks_archives_and_checks_what_was_in_them(server, tmp_path):
         file.writestr("set/data.csv", "1")
     server.behaviour.content = buffer.getvalue()
     downloads = (Download(server.url, "family/set.zip", unpack=True),)
-    bring(
-        entry_of(server.url, files=(("family/set/data.csv",),), downloads=downloads), tmp_path, patience=QUICK
-    )
+    bring(entry_of(server.url, files=(("family/set/data.csv",),), downloads=downloads), tmp_path, patience=QUICK)
     assert [p.name for p in (tmp_path / "family").iterdir()] == ["set"]
     changed = entry_of(server.url, files=(("family/set/other.csv",),), downloads=downloads)
     with pytest.raises(DataError, match="has changed"):

@@ -39,14 +39,10 @@ def test_unreadable_rows_are_reported_and_the_split_keeps_its_rows(data_dir):
         assert lines[bad.line - 1].startswith(bad.text) and "valence" in bad.reason
     y = np.stack(list(labels.values()), axis=1)
     assert np.array_equal(dataset.store.y, y[dataset.rows], equal_nan=True)
-    assert [dataset.smiles[i] for i in (0, 4000, -1)] == [
-        texts["smiles"][dataset.rows[i]] for i in (0, 4000, -1)
-    ]
+    assert [dataset.smiles[i] for i in (0, 4000, -1)] == [texts["smiles"][dataset.rows[i]] for i in (0, 4000, -1)]
     published = OGB["ogbg-moltox21"].load(data_dir).split
     for part in ("train", "valid", "test"):
-        assert np.array_equal(
-            dataset.rows[dataset.split[part]], np.intersect1d(published[part], dataset.rows)
-        )
+        assert np.array_equal(dataset.rows[dataset.split[part]], np.intersect1d(published[part], dataset.rows))
 
 
 def test_all_eleven_are_declared(data_dir):

@@ -47,14 +47,10 @@ def test_delimiters_and_line_ends(load, delimiter, end):
     assert dataset.task == Task("regression", names=("y",))
 
 
-@pytest.mark.parametrize(
-    "encode", [str.encode, lambda s: s.encode("utf-8-sig"), lambda s: s.encode("utf-16")]
-)
+@pytest.mark.parametrize("encode", [str.encode, lambda s: s.encode("utf-8-sig"), lambda s: s.encode("utf-16")])
 @pytest.mark.parametrize("pack", [bytes, gzip.compress])
 def test_encodings(load, encode, pack):
-    dataset = load(
-        pack(encode("smiles,name\nCCO,é\nCC,β\n")), "t.csv.gz" if pack is gzip.compress else "t.csv"
-    )
+    dataset = load(pack(encode("smiles,name\nCCO,é\nCC,β\n")), "t.csv.gz" if pack is gzip.compress else "t.csv")
     assert list(dataset.store.ids) == ["é", "β"] and dataset.name == "t"
 
 
@@ -136,9 +132,7 @@ def test_tasks_are_guessed(load, labels, kind, expected):
 
 def test_many_whole_numbers_are_measurements(load):
     assert load("smiles,y\n" + "".join(f"C,{i}\n" for i in range(11))).task.kind == "regression"
-    assert (
-        load("smiles,y\n" + "".join(f"C,{i}\n" for i in range(11)), task="multiclass").task.num_classes == 11
-    )
+    assert load("smiles,y\n" + "".join(f"C,{i}\n" for i in range(11)), task="multiclass").task.num_classes == 11
 
 
 def test_the_task_can_be_told(load):
@@ -175,9 +169,7 @@ def test_labels_of_unreadable_rows_do_not_count(load):
 
 
 def test_splits(load):
-    table = "smiles,part\n" + "".join(
-        f"{'C' * (i + 1)},{p}\n" for i, p in enumerate(["train", "VAL", "test"])
-    )
+    table = "smiles,part\n" + "".join(f"{'C' * (i + 1)},{p}\n" for i, p in enumerate(["train", "VAL", "test"]))
     assert {name: rows.tolist() for name, rows in load(table, split="part").split.items()} == {
         "train": [0], "valid": [1], "test": [2]
     }  # fmt: skip
@@ -287,11 +279,7 @@ def test_any_bytes_give_a_dataset_or_a_plain_error(tmp_path_factory, content):
 def test_in_memory():
     dataset = smiles_dataset(["CCO", "xx", "CC"], y=[1.5, 2, None], ids=["a", "b", "c"])
     assert dataset.bad_rows[0].line == 2 and dataset.rows.tolist() == [0, 2]
-    assert (
-        list(dataset.store.ids) == ["a", "c"]
-        and dataset.store.y[0, 0] == 1.5
-        and np.isnan(dataset.store.y[1, 0])
-    )
+    assert list(dataset.store.ids) == ["a", "c"] and dataset.store.y[0, 0] == 1.5 and np.isnan(dataset.store.y[1, 0])
     assert dataset.task.kind == "regression" and dataset.smiles == ("CCO", "CC")
 
 

@@ -14,9 +14,7 @@ from adgcl.data.csv_columns import read_matrix, read_table
 from adgcl.data.splits import random_split, restricted, scaffold_split, stratified_folds
 from adgcl.graphs.scaffolds import scaffold_of, scaffolds
 
-slow = pytest.mark.skipif(
-    not os.environ.get("ADGCL_SLOW_TESTS"), reason="half a minute; set ADGCL_SLOW_TESTS"
-)
+slow = pytest.mark.skipif(not os.environ.get("ADGCL_SLOW_TESTS"), reason="half a minute; set ADGCL_SLOW_TESTS")
 
 
 def assert_divides(split, count):
@@ -48,9 +46,7 @@ def test_chirality_counts():
 
 def test_scaffolds_are_silent_and_in_order(capfd):
     seen = []
-    found = scaffolds(
-        ["c1ccccc1C", "xx", None, "CC"], progress=lambda done, total: seen.append((done, total))
-    )
+    found = scaffolds(["c1ccccc1C", "xx", None, "CC"], progress=lambda done, total: seen.append((done, total)))
     assert found == ["c1ccccc1", None, None, ""]
     assert seen == [(4, 4)]
     assert capfd.readouterr() == ("", "")

@@ -37,9 +37,7 @@ def test_counts_equal_a_loop(graphs, run):
 
 
 def labelled(y, task):
-    return replace(
-        packed([Plain([0], [])] * len(y)), y=np.array(y, dtype=float).reshape(len(y), -1), task=task
-    )
+    return replace(packed([Plain([0], [])] * len(y)), y=np.array(y, dtype=float).reshape(len(y), -1), task=task)
 
 
 def test_classes_and_missing_labels():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
+from tests.graph_cases import random_store
 from torch.nn import functional as F
 from torch_geometric.nn import GINConv, GINEConv
 
@@ -12,9 +13,12 @@ from adgcl.core.schema import FeatureSpec
 from adgcl.encoders.base import ENCODERS, EncoderConfig, make_encoder
 from adgcl.graphs.store import pack
 from adgcl.graphs.view import View
-from tests.graph_cases import random_store
 
-CASES = {"plain": {}, "codes": {"node_sizes": (4, 3), "edge_sizes": (3, 2)}, "reals": {"node_sizes": (5,), "num_dim": 2}}
+CASES = {
+    "plain": {},
+    "codes": {"node_sizes": (4, 3), "edge_sizes": (3, 2)},
+    "reals": {"node_sizes": (5,), "num_dim": 2},
+}
 
 
 def encoder(name, spec: FeatureSpec, **settings):
@@ -104,7 +108,9 @@ def test_gin_equals_pyg_with_gradients(training):
         norm = layer.norm
         summed = h + torch.zeros_like(h).index_add(0, batch.target, h[batch.edge_index[0]] * keep[:, None])
         h = layer.second(layer.first(summed).relu())
-        h = F.batch_norm(h, norm.running_mean.clone(), norm.running_var.clone(), norm.weight, norm.bias, training, 0.1, norm.eps)
+        h = F.batch_norm(
+            h, norm.running_mean.clone(), norm.running_var.clone(), norm.weight, norm.bias, training, 0.1, norm.eps
+        )
         h = h if i == 2 else h.relu()
     ours = model(batch, View(edge_keep=keep)).node_emb
     torch.testing.assert_close(ours, h, rtol=1e-4, atol=1e-4)

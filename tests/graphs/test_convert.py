@@ -204,8 +204,6 @@ def test_bad_networkx_graphs_are_named(case):
 
 
 def test_neither_library_is_imported_before_it_is_needed():
-    code = (
-        "import sys, adgcl.graphs.convert; print({'torch', 'torch_geometric', 'networkx'} & set(sys.modules))"
-    )
+    code = "import sys, adgcl.graphs.convert; print({'torch', 'torch_geometric', 'networkx'} & set(sys.modules))"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout.strip() == "set()"

@@ -251,7 +251,5 @@ def test_callers_cannot_change_the_shared_numbers() -> None:
 
 
 def test_import_needs_no_torch() -> None:
-    code = (
-        "import sys, adgcl.published as p; p.results(); sys.exit(bool({'torch', 'numpy'} & set(sys.modules)))"
-    )
+    code = "import sys, adgcl.published as p; p.results(); sys.exit(bool({'torch', 'numpy'} & set(sys.modules)))"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

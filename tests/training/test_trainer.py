@@ -14,6 +14,7 @@ import time
 import numpy as np
 import pytest
 import torch
+from tests.graph_cases import random_store
 
 from adgcl.core.errors import CheckpointError, ConfigError, Interrupted, OutputError, TrainingError
 from adgcl.training import checkpoints
@@ -21,7 +22,6 @@ from adgcl.training.device import pick_device
 from adgcl.training.run_config import resolve
 from adgcl.training.run_folder import RunFolder, find_checkpoint
 from adgcl.training.trainer import Trainer
-from tests.graph_cases import random_store
 
 STORE = random_store(num_graphs=20, seed=2)
 
@@ -58,7 +58,8 @@ from adgcl.training.run_folder import RunFolder
 from adgcl.training.trainer import Trainer
 from tests.graph_cases import random_store
 config = resolve({"encoder": {"hidden_dim": 8, "num_layers": 2, "dropout": 0.1},
-                  "training": {"epochs": 60, "batch_size": 4, "device": "cpu", "threads": 1, "checkpoint_seconds": 0.0}})
+                  "training": {"epochs": 60, "batch_size": 4, "device": "cpu", "threads": 1,
+                               "checkpoint_seconds": 0.0}})
 folder = RunFolder(Path(sys.argv[1]))
 print("ready", flush=True)
 Trainer(config, random_store(num_graphs=20, seed=2), folder=folder, resume=True).fit()

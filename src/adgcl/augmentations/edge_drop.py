@@ -37,7 +37,7 @@ class EdgeDrop(Augmentation):
         super().__init__()
         self.gate = gate
         self.encoder = make_encoder(encoder.model_copy(update={"layers": "last"}), spec)
-        # The first layer of the edge MLP, its halves for source and target side by side: applied per node, not per edge.
+        # The first layer of the edge MLP, its halves for source and target side by side, applied per node.
         self.ends = nn.Linear(self.encoder.node_dim, 2 * gate.mlp_dim, bias=False)
         self.bias = nn.Parameter(torch.zeros(gate.mlp_dim))
         self.score = nn.Linear(gate.mlp_dim, 1)

@@ -69,7 +69,9 @@ def _locate(path: str, sections: Mapping[str, type[BaseModel]]) -> list[str]:
     if len(homes) == 1:
         return [homes[0], key, *inner]
     if homes:
-        raise ConfigError(f"{key!r} is a setting of several sections.", "Say " + " or ".join(f"{h}.{path}" for h in homes) + ".")
+        raise ConfigError(
+            f"{key!r} is a setting of several sections.", "Say " + " or ".join(f"{h}.{path}" for h in homes) + "."
+        )
     if inner:
         raise ConfigError(f"There is no section {key!r} in {path!r}.", did_you_mean(key, sections))
     known = {name for model in sections.values() for name in model.model_fields}
@@ -96,8 +98,13 @@ def _explain(error: ValidationError, model: type[BaseModel], where: str) -> tupl
     problem = error.errors()[0]
     path = ".".join([*([where] if where else []), *(str(p) for p in problem["loc"])])
     if problem["type"] == "extra_forbidden":
-        return f"There is no setting called {path!r}.", did_you_mean(str(problem["loc"][-1]), _fields_at(model, problem["loc"][:-1]))
-    return f"{path} = {problem.get('input')!r}: {problem['msg']}.", "`adgcl settings` lists every setting with its range."
+        return f"There is no setting called {path!r}.", did_you_mean(
+            str(problem["loc"][-1]), _fields_at(model, problem["loc"][:-1])
+        )
+    return (
+        f"{path} = {problem.get('input')!r}: {problem['msg']}.",
+        "`adgcl settings` lists every setting with its range.",
+    )
 
 
 def _fields_at(model: type[BaseModel], path: tuple[int | str, ...]) -> list[str]:

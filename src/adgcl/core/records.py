@@ -53,7 +53,9 @@ class Record:
     def file_name(self) -> str:
         """A name that says what it is; the digest keeps different settings apart."""
         settings = {k: v for k, v in self.config.items() if k != "training"}
-        training = {k: v for k, v in self.config.get("training", {}).items() if k in ("epochs", "batch_size", "precision")}
+        training = {
+            k: v for k, v in self.config.get("training", {}).items() if k in ("epochs", "batch_size", "precision")
+        }
         text = json.dumps([settings, training, self.seeds], sort_keys=True)
         digest = hashlib.sha256(text.encode()).hexdigest()[:8]
         return f"{self.dataset}--{self.method}--{self.mode}--{self.protocol}-{self.probe}--{digest}.json"
@@ -72,7 +74,9 @@ def read_record(path: Path) -> Record:
             raise ValueError(f"format {tree.get('format')!r}")
         return Record(**tree)
     except (OSError, ValueError, TypeError, AttributeError) as error:
-        raise DataError(f"{path} is not a Record of format {FORMAT}: {error}.", "Remove it or make it again.") from error
+        raise DataError(
+            f"{path} is not a Record of format {FORMAT}: {error}.", "Remove it or make it again."
+        ) from error
 
 
 def read_records(folder: Path) -> list[Record]:

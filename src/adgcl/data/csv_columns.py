@@ -29,9 +29,7 @@ def read_matrix(path: Path, width: int, dtype: str) -> npt.NDArray[Any]:
     return matrix
 
 
-def read_table(
-    path: Path, text_columns: tuple[str, ...]
-) -> tuple[dict[str, list[str]], dict[str, npt.NDArray[Any]]]:
+def read_table(path: Path, text_columns: tuple[str, ...]) -> tuple[dict[str, list[str]], dict[str, npt.NDArray[Any]]]:
     """A CSV file with header: these columns as text (those that are there), others as float64 with NaN."""
     import pyarrow as pa
     from pyarrow import csv

@@ -37,9 +37,7 @@ class Patience:
     pause: float = 1.0
 
 
-def fetch(
-    download: Download, folder: Path, progress: Progress | None = None, patience: Patience | None = None
-) -> Path:
+def fetch(download: Download, folder: Path, progress: Progress | None = None, patience: Patience | None = None) -> Path:
     """Bring a file below `folder` and return its path; a transfer that broke off goes on where it stopped.
 
     What has arrived is kept in `NAME.part`, and moved into place once it is complete and its checksum right.

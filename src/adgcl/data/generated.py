@@ -140,9 +140,7 @@ def _shuffled(pairs: _Pairs, nodes: IntArray, rng: np.random.Generator) -> _Pair
     start = offsets(nodes)[:-1]
     number = np.empty(len(graph), dtype=np.int64)
     number[np.lexsort((rng.random(len(graph)), graph))] = np.arange(len(graph)) - start[graph]
-    return _Pairs(
-        pairs.graph, number[start[pairs.graph] + pairs.one], number[start[pairs.graph] + pairs.other]
-    )
+    return _Pairs(pairs.graph, number[start[pairs.graph] + pairs.one], number[start[pairs.graph] + pairs.other])
 
 
 def _random_below(limit: IntArray, rng: np.random.Generator) -> IntArray:

@@ -76,8 +76,7 @@ _SETS = (
 def entries() -> tuple[Entry, ...]:
     """The eleven tables, with the two-column features of Hu et al."""
     return tuple(
-        Entry(k.name, k.title, k.task, k.origin, partial(load_moleculenet, k.short), ((k.file,),))
-        for k in _SETS
+        Entry(k.name, k.title, k.task, k.origin, partial(load_moleculenet, k.short), ((k.file,),)) for k in _SETS
     )
 
 
@@ -109,9 +108,7 @@ def load_moleculenet(
         known.origin,
         split=restricted(scaffold_split(smiles, workers=workers), read.kept),
         # Line 1 is the header.
-        bad_rows=tuple(
-            BadRow(failure.position + 2, failure.smiles, failure.reason) for failure in read.failures
-        ),
+        bad_rows=tuple(BadRow(failure.position + 2, failure.smiles, failure.reason) for failure in read.failures),
         rows=read.kept,
         smiles=tuple(smiles[i] for i in read.kept),
     )

@@ -28,9 +28,7 @@ def number_columns(pieces: Iterable[bytes], where: str, kind: Kind, width: int |
     return [np.concatenate(parts) for parts in zip(*chunks, strict=True)]
 
 
-def number_chunks(
-    pieces: Iterable[bytes], where: str, kind: Kind, width: int | None = None
-) -> Iterator[Columns]:
+def number_chunks(pieces: Iterable[bytes], where: str, kind: Kind, width: int | None = None) -> Iterator[Columns]:
     """The columns of a text of numbers, some lines at a time; the text is never in memory as a whole."""
     line, found = 1, False
     for text in _whole_lines(_ahead(pieces)):

@@ -94,9 +94,7 @@ def _load(known: _Set, data: Path) -> Dataset:
     store = _read_graphs(folder / "raw", task)
     smiles = tuple(text.strip() for text in texts["smiles"])
     if len(smiles) != len(store):
-        raise DataError(
-            f"{folder} has {len(store)} graphs but {len(smiles)} SMILES.", "Get the data set again."
-        )
+        raise DataError(f"{folder} has {len(store)} graphs but {len(smiles)} SMILES.", "Get the data set again.")
     return Dataset(
         f"ogbg-mol{known.short}",
         store,

@@ -14,9 +14,7 @@ from adgcl.graphs.store import GraphStore
 _LISTS = "Give a list of SMILES, of PyTorch Geometric Data or of NetworkX graphs."
 
 
-def from_objects(
-    data: Any, atom_features: str | None, progress: Progress | None, options: dict[str, Any]
-) -> Dataset:
+def from_objects(data: Any, atom_features: str | None, progress: Progress | None, options: dict[str, Any]) -> Dataset:
     """A Dataset, a GraphStore, or a list of SMILES, PyTorch Geometric or NetworkX graphs, as a Dataset."""
     if isinstance(data, Dataset | GraphStore):
         refuse(options, atom_features, f"A {type(data).__name__}")

@@ -71,5 +71,8 @@ def _unpacked(name: str, extra: Arrays) -> PackedStrings | None:
 def _bad_rows(extra: Arrays) -> tuple[BadRow, ...]:
     if "bad_lines" not in extra:
         return ()
-    columns = [extra["bad_lines"].tolist(), *(_unpacked(name, extra) or () for name in ("bad_texts", "bad_reasons", "bad_ids"))]
+    columns = [
+        extra["bad_lines"].tolist(),
+        *(_unpacked(name, extra) or () for name in ("bad_texts", "bad_reasons", "bad_ids")),
+    ]
     return tuple(BadRow(*row) for row in zip(*columns, strict=True))

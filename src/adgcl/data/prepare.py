@@ -10,9 +10,7 @@ from adgcl.data.download import Patience, Progress, fetch
 from adgcl.data.entry import Entry
 
 
-def bring(
-    entry: Entry, folder: Path, progress: Progress | None = None, patience: Patience | None = None
-) -> None:
+def bring(entry: Entry, folder: Path, progress: Progress | None = None, patience: Patience | None = None) -> None:
     """Download the files of `entry` that are not in `folder` yet, and unpack archives."""
     if entry.is_here(folder):
         return

@@ -64,9 +64,7 @@ def load_smiles_table(
     wanted = _choose(table, smiles_column, label_columns, id_column, task, split)
     read = _read(table, wanted)
     try:
-        molecules = molecules_to_store(
-            read.smiles, features, ids=read.ids, workers=workers, progress=progress
-        )
+        molecules = molecules_to_store(read.smiles, features, ids=read.ids, workers=workers, progress=progress)
     except NoMoleculesError as error:
         raise _none_readable(table, read, wanted, error) from error
     kept = molecules.kept
@@ -114,7 +112,8 @@ def smiles_dataset(
         Origin("own", source="in memory"),
         split=_split(split, kept, None, [], workers),
         bad_rows=tuple(
-            BadRow(f.position + 1, f.smiles, f.reason, "" if ids is None else str(ids[f.position])) for f in molecules.failures
+            BadRow(f.position + 1, f.smiles, f.reason, "" if ids is None else str(ids[f.position]))
+            for f in molecules.failures
         ),
         rows=molecules.kept,
         smiles=kept,
@@ -244,9 +243,7 @@ def _split(
 
 def _columns_of(y: Any, count: int, molecules: Molecules) -> list[LabelColumn]:
     """Labels in memory as the columns of texts that a table would have."""
-    table: npt.NDArray[np.object_] = np.asarray(y, dtype=None if hasattr(y, "shape") else object).astype(
-        object
-    )
+    table: npt.NDArray[np.object_] = np.asarray(y, dtype=None if hasattr(y, "shape") else object).astype(object)
     if table.ndim == 0 or len(table) != count:
         raise DataError(f"There are {count} SMILES but {len(table) if table.ndim else 1} labels.")
     rows = table.reshape(count, -1)[molecules.kept]

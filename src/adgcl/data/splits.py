@@ -58,9 +58,7 @@ def random_split(count: int, fractions: Sequence[float] = FRACTIONS, seed: int =
     return _parts(order[:train_end], order[train_end:valid_end], order[valid_end:])
 
 
-def stratified_folds(
-    y: npt.ArrayLike, num_folds: int = 10, seed: int = 0, valid_fold: bool = False
-) -> list[Parts]:
+def stratified_folds(y: npt.ArrayLike, num_folds: int = 10, seed: int = 0, valid_fold: bool = False) -> list[Parts]:
     """`num_folds` divisions in train and test, each test part with the same mix of classes.
 
     With `valid_fold` the fold after the test fold is taken out of train, as `valid`; else valid is empty.
@@ -69,9 +67,7 @@ def stratified_folds(
 
     labels = np.asarray(y).reshape(-1)
     if not 2 <= num_folds <= len(labels):
-        raise DataError(
-            f"{len(labels)} graphs cannot be divided in {num_folds} folds.", "Choose 2 folds or more."
-        )
+        raise DataError(f"{len(labels)} graphs cannot be divided in {num_folds} folds.", "Choose 2 folds or more.")
     folder = StratifiedKFold(num_folds, shuffle=True, random_state=seed)
     tests = [test for _, test in folder.split(np.zeros(len(labels)), labels)]
     nothing = np.empty(0, dtype=np.int64)

@@ -66,9 +66,7 @@ def _count_edges(store: GraphStore, first: int, last: int) -> tuple[int, int, in
     """Self-loops, nodes without any other edge, and undirected edges of the graphs from `first` to `last`."""
     start, end = store.node_ptr[first], store.node_ptr[last]
     edges = slice(store.edge_ptr[first], store.edge_ptr[last])
-    source = store.edge_source[edges] + np.repeat(
-        store.node_ptr[first:last] - start, store.edge_counts[first:last]
-    )
+    source = store.edge_source[edges] + np.repeat(store.node_ptr[first:last] - start, store.edge_counts[first:last])
     target = np.repeat(np.arange(end - start), store.in_degree[start:end])
     apart = source != target
     source, target = source[apart], target[apart]

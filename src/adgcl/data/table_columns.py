@@ -67,9 +67,7 @@ def find_id_column(table: Table, asked: str | None, taken: Sequence[int]) -> int
     if asked is not None:
         return find_column(table.path, table.columns, asked, "--id-column")
     plain = [_plain(name) for name in table.columns]
-    return next(
-        (plain.index(name) for name in _ID_NAMES if name in plain and plain.index(name) not in taken), None
-    )
+    return next((plain.index(name) for name in _ID_NAMES if name in plain and plain.index(name) not in taken), None)
 
 
 def find_label_columns(table: Table, asked: Sequence[str] | str | None, taken: Sequence[int]) -> list[int]:
@@ -80,9 +78,7 @@ def find_label_columns(table: Table, asked: Sequence[str] | str | None, taken: S
     places = [find_column(table.path, table.columns, name, "--label-column") for name in names]
     for place in places:
         if place in taken or places.count(place) > 1:
-            raise DataError(
-                f"The column {table.columns[place]!r} is asked for twice.", "Name each column once."
-            )
+            raise DataError(f"The column {table.columns[place]!r} is asked for twice.", "Name each column once.")
     return places
 
 

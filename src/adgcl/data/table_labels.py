@@ -49,9 +49,7 @@ def read_labels(columns: Sequence[LabelColumn], asked: Task | str | None = None)
     y = np.stack([_numbers(column) for column in columns], axis=1)
     zero_one = bool((np.isnan(y) | (y == 0) | (y == 1)).all())
     if kind == "binary" and not zero_one:
-        raise DataError(
-            "Binary labels must be 0, 1 or empty.", "For more than two values use --task multiclass."
-        )
+        raise DataError("Binary labels must be 0, 1 or empty.", "For more than two values use --task multiclass.")
     guessed: TaskKind = "binary" if zero_one and kind != "regression" else "regression"
     return y, asked if isinstance(asked, Task) else Task(guessed, num_tasks=len(columns), names=names)
 

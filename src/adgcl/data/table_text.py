@@ -87,9 +87,7 @@ def _rows_of_smi(path: Path) -> Iterator[Row]:
     """SMILES, then blanks, then a title that may hold blanks itself."""
     for line, text in enumerate(_lines(path), 1):
         if text.strip():
-            yield Row(
-                line, text.split(maxsplit=1)[:1] + [part.strip() for part in text.split(maxsplit=1)[1:]]
-            )
+            yield Row(line, text.split(maxsplit=1)[:1] + [part.strip() for part in text.split(maxsplit=1)[1:]])
 
 
 def _rows_of_csv(path: Path) -> Iterator[Row]:
@@ -133,9 +131,7 @@ def _lines(path: Path) -> Iterator[str]:
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise DataError(f"{path} is a damaged gzip file: {error}.", "Make or download it again.") from error
     except OSError as error:
-        raise DataError(
-            f"Cannot read {path}: {error.strerror or error}.", "Check its permissions."
-        ) from error
+        raise DataError(f"Cannot read {path}: {error.strerror or error}.", "Check its permissions.") from error
 
 
 def _as_text(file: IO[bytes]) -> io.TextIOWrapper:

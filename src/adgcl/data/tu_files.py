@@ -55,9 +55,7 @@ def is_tu_folder(path: Path) -> bool:
     return path.is_dir() and any(any(path.glob(pattern)) for pattern in ("*_A.txt", "*/*_A.txt"))
 
 
-def _choose(
-    path: Path, name: str | None, found: Sequence[str], read: Callable[[str], Iterator[bytes]]
-) -> TuFiles:
+def _choose(path: Path, name: str | None, found: Sequence[str], read: Callable[[str], Iterator[bytes]]) -> TuFiles:
     members = {p.name: member for member in found if "__MACOSX" not in (p := PurePosixPath(member)).parts}
     names = sorted(file.removesuffix("_A.txt") for file in members if file.endswith("_A.txt"))
     if name is None:

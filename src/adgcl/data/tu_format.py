@@ -130,9 +130,7 @@ def _read_edges(files: TuFiles, nodes: _Nodes) -> _Edges:
     return _Edges(counts, (source, target), labels, attributes, num_loops)
 
 
-def _local_edges(
-    files: TuFiles, nodes: _Nodes, source: Array, target: Array, row: int
-) -> tuple[Array, Array, Array]:
+def _local_edges(files: TuFiles, nodes: _Nodes, source: Array, target: Array, row: int) -> tuple[Array, Array, Array]:
     """Sources and targets as node numbers within their graph, and the graph; `row` lines came before."""
     where, count = files.file_name("A"), len(nodes.graph)
     if min(source.min(), target.min()) < 1 or max(source.max(), target.max()) > count:

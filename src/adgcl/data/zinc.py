@@ -91,9 +91,7 @@ def load_zinc12k(data: Path) -> Dataset:
         spec=_ZINC_SPEC,
         task=_ZINC_TASK,
     )
-    split = {
-        name: np.flatnonzero(arrays["split"] == part) for part, name in enumerate(("train", "valid", "test"))
-    }
+    split = {name: np.flatnonzero(arrays["split"] == part) for part, name in enumerate(("train", "valid", "test"))}
     return Dataset("ZINC", store, _ZINC_ORIGIN, split=split, smiles=_read_lines(data / _ZINC12K_SMILES))
 
 
@@ -128,9 +126,7 @@ def _unlabelled(
         name,
         read.store,
         origin,
-        bad_rows=tuple(
-            BadRow(failure.position + 2, failure.smiles, failure.reason) for failure in read.failures
-        ),
+        bad_rows=tuple(BadRow(failure.position + 2, failure.smiles, failure.reason) for failure in read.failures),
         rows=read.kept,
         smiles=None if texts is None else tuple(texts[i] for i in read.kept),
     )

@@ -16,7 +16,6 @@ from adgcl.encoders.readout import READOUTS
 from adgcl.graphs.batch import GraphBatch
 from adgcl.graphs.view import View
 
-
 # One entry per copy of the batch that goes through a layer: the edge keep weights of its View.
 Keeps = tuple[Tensor | None, ...]
 
@@ -86,7 +85,9 @@ class Encoder(nn.Module):
         states = self.states(h, batch, keeps, node_keep, self.edge_inputs(batch))
         return torch.cat(list(states), dim=1) if self.config.layers == "all" else states[-1]
 
-    def states(self, h: Tensor, batch: GraphBatch, keeps: Keeps, node_keep: Tensor | None, edges: Any) -> Sequence[Tensor]:
+    def states(
+        self, h: Tensor, batch: GraphBatch, keeps: Keeps, node_keep: Tensor | None, edges: Any
+    ) -> Sequence[Tensor]:
         """The rows after each layer."""
         states = []
         for layer in self.layers:

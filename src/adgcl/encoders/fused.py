@@ -37,10 +37,19 @@ class FusedGIN(torch.autograd.Function):
 
     @staticmethod
     def forward(
-        ctx: Any, h: Tensor, keep: Tensor | None, batch: GraphBatch, copies: int, plan: tuple[LayerPlan, ...], *weights: Tensor
+        ctx: Any,
+        h: Tensor,
+        keep: Tensor | None,
+        batch: GraphBatch,
+        copies: int,
+        plan: tuple[LayerPlan, ...],
+        *weights: Tensor,
     ) -> tuple[Tensor, ...]:
         adjacency = Adjacency(batch, keep, copies)
-        states, notes = [], []
+        states: list[Tensor] = []
+        notes: list[tuple[Any, ...]] = []
+        before: Any
+        moments: Any
         fixed = plan[0].norm.uses_running(len(h) // copies)
         for i, (norm, relu) in enumerate(plan):
             w1, b1, w2, gamma, beta = weights[_PARAMETERS * i : _PARAMETERS * (i + 1)]
@@ -148,7 +157,9 @@ def _folded(
     return torch.addmm(shift + beta, hidden, w2.t()), w2, (shift, scale, fixed)
 
 
-def _unfolded(grad: Tensor, hidden: Tensor, w2: Tensor, shift: Tensor, scale: Tensor, fixed: Tensor) -> list[Tensor | None]:
+def _unfolded(
+    grad: Tensor, hidden: Tensor, w2: Tensor, shift: Tensor, scale: Tensor, fixed: Tensor
+) -> list[Tensor | None]:
     """Gradients of the second layer and of the normalisation folded into it.
 
     The folded layer is `out = scale * (W2 hidden - running_mean) + beta` with `scale = gamma * fixed`; `w2` comes

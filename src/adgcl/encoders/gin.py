@@ -68,7 +68,9 @@ class GIN(Encoder):
             GINLayer(width, config, last=i == config.num_layers - 1) for i, width in enumerate(widths)
         )
 
-    def states(self, h: Tensor, batch: GraphBatch, keeps: Keeps, node_keep: Tensor | None, edges: object) -> Sequence[Tensor]:
+    def states(
+        self, h: Tensor, batch: GraphBatch, keeps: Keeps, node_keep: Tensor | None, edges: object
+    ) -> Sequence[Tensor]:
         if node_keep is not None or self.config.dropout or not self.config.batch_norm:
             return super().states(h, batch, keeps, node_keep, edges)
         return fused_layers(list(self.layers), h, batch, keeps)  # type: ignore[arg-type]

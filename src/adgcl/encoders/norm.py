@@ -18,7 +18,9 @@ class NodeNorm(nn.BatchNorm1d):
         if self.uses_running(len(x) // copies):
             return F.batch_norm(x, self.running_mean, self.running_var, self.weight, self.bias, eps=self.eps)
         parts = [
-            F.batch_norm(part, self.running_mean, self.running_var, self.weight, self.bias, True, self.momentum, self.eps)
+            F.batch_norm(
+                part, self.running_mean, self.running_var, self.weight, self.bias, True, self.momentum or 0.0, self.eps
+            )
             for part in x.chunk(copies)
         ]
         return parts[0] if copies == 1 else torch.cat(parts)

@@ -18,8 +18,9 @@ from adgcl.graphs.store import GraphStore
 class GraphBatch:
     """Several graphs as one big sparse graph.
 
-    Row i of the adjacency (`crow`, `col`) lists the sources of the edges that point at node i; `target [E]`
-    repeats i for each of them. Both are 32 bits wide, which sparse products want. `reverse [E]` is the position of the opposite edge, or None if one has none.
+    Row i of the adjacency (`crow`, `col`) lists the sources of the edges that point at node i; both are 32 bits wide,
+    which sparse products want. `target [E]` repeats i for each of them. `reverse [E]` is the position of the opposite
+    edge, or None if some edge has none.
     """
 
     node_ptr: Tensor

@@ -21,9 +21,7 @@ if TYPE_CHECKING:
 Array = npt.NDArray[Any]
 
 
-def from_pyg(
-    graphs: Iterable[Data], *, spec: FeatureSpec | None = None, task: Task | None = None
-) -> GraphStore:
+def from_pyg(graphs: Iterable[Data], *, spec: FeatureSpec | None = None, task: Task | None = None) -> GraphStore:
     """Pack PyTorch Geometric graphs.
 
     Integer columns of `x` and `edge_attr` are categories, real ones stay real; `x_num` and `edge_num`, as

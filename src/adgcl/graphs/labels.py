@@ -42,9 +42,7 @@ def guess_labels(values: npt.ArrayLike, whole_numbers: bool) -> tuple[Labels, Ta
     return y, Task("binary" if binary else "regression", num_tasks=y.shape[1])
 
 
-def stack_labels(
-    values: Sequence[npt.NDArray[Any] | None], task: Task | None = None
-) -> tuple[Labels | None, Task]:
+def stack_labels(values: Sequence[npt.NDArray[Any] | None], task: Task | None = None) -> tuple[Labels | None, Task]:
     """One row of labels per graph from what each graph carries, None being a graph without any.
 
     With a `task` the labels stay as they are, else it is guessed.

@@ -27,9 +27,7 @@ class NoMoleculesError(DataError):
     def __init__(self, failures: Sequence[Failure]) -> None:
         shown = "; ".join(f"{failure.smiles!r}: {failure.reason}" for failure in failures[:3])
         if failures:
-            super().__init__(
-                f"None of {len(failures)} SMILES can be read ({shown}).", "Check that these are SMILES."
-            )
+            super().__init__(f"None of {len(failures)} SMILES can be read ({shown}).", "Check that these are SMILES.")
         else:
             super().__init__("There are no SMILES.", "Give at least one molecule.")
         self.failures = tuple(failures)

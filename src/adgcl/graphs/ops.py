@@ -196,9 +196,7 @@ class _EdgeMessageSum(torch.autograd.Function):
     """Keeps only the summed messages' sign pattern: one edge-sized buffer forward, one backward."""
 
     @staticmethod
-    def forward(
-        ctx: Any, x: Tensor, table: Tensor, keep: Tensor | None, code: Tensor, batch: GraphBatch
-    ) -> Tensor:
+    def forward(ctx: Any, x: Tensor, table: Tensor, keep: Tensor | None, code: Tensor, batch: GraphBatch) -> Tensor:
         message = rows(x, batch.col).add_(rows(table, code)).relu_()
         ctx.batch, ctx.shapes = batch, (x.shape, table.shape)
         ctx.save_for_backward(message, keep, code)

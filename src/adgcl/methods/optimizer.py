@@ -17,7 +17,9 @@ class PlayerAdam(Optimizer):
     parameters are small; here all parameters of a player share one count.
     """
 
-    def __init__(self, parameters: Iterable[nn.Parameter], lr: float, betas: tuple[float, float] = (0.9, 0.999)) -> None:
+    def __init__(
+        self, parameters: Iterable[nn.Parameter], lr: float, betas: tuple[float, float] = (0.9, 0.999)
+    ) -> None:
         super().__init__(parameters, {"lr": lr, "betas": betas, "eps": 1e-8})
         for group in self.param_groups:
             count = torch.zeros((), device=group["params"][0].device)

@@ -32,7 +32,9 @@ class _Contrast(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, z: Tensor, z_view: Tensor, temperature: float, both: bool) -> Tensor:
-        length, view_length = (torch.linalg.vector_norm(t, dim=1, keepdim=True).clamp_(min=_SHORTEST) for t in (z, z_view))
+        length, view_length = (
+            torch.linalg.vector_norm(t, dim=1, keepdim=True).clamp_(min=_SHORTEST) for t in (z, z_view)
+        )
         unit, view_unit = z / length, z_view / view_length
         similarity = (unit @ view_unit.t()).div_(temperature)
         positive = similarity.diagonal().mean()

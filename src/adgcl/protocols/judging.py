@@ -89,7 +89,8 @@ def evaluate_method(
     """Run every seed, finished ones from `work`, and return one Record per probe."""
     base = None if work is None else work / work_name(dataset, run, protocol)
     tasks = [
-        SeedTask(dataset, run.with_training(seed=seed), protocol, base / f"seed-{seed}" if base else None) for seed in seeds
+        SeedTask(dataset, run.with_training(seed=seed), protocol, base / f"seed-{seed}" if base else None)
+        for seed in seeds
     ]
     runs: dict[int, SeedRun] = dict(run_jobs(_run_task, tasks, jobs, on_progress))
     ordered = [runs[i] for i in range(len(tasks))]
@@ -97,14 +98,21 @@ def evaluate_method(
 
 
 def evaluate_embedding(
-    embedding: Any, dataset: Dataset, run: RunConfig, protocol: UnsupervisedConfig, seeds: Sequence[int], command: str = ""
+    embedding: Any,
+    dataset: Dataset,
+    run: RunConfig,
+    protocol: UnsupervisedConfig,
+    seeds: Sequence[int],
+    command: str = "",
 ) -> list[Record]:
     """Judge one finished embedding; seeds differ in their folds only."""
     started = time.monotonic()
     runs = []
     for seed in seeds:
         evaluations = tuple(judge(embedding, dataset, protocol, seed))
-        runs.append(SeedRun(seed, evaluations, seconds=round(time.monotonic() - started, 2), peak_memory_mb=peak_memory_mb()))
+        runs.append(
+            SeedRun(seed, evaluations, seconds=round(time.monotonic() - started, 2), peak_memory_mb=peak_memory_mb())
+        )
         started = time.monotonic()
     return [make_record(dataset, run, protocol, probe, runs, command) for probe in protocol.probes]
 
@@ -120,7 +128,12 @@ def work_name(dataset: Dataset, run: RunConfig, protocol: UnsupervisedConfig) ->
 
 
 def make_record(
-    dataset: Dataset, run: RunConfig, protocol: UnsupervisedConfig, probe: Probe, runs: Sequence[SeedRun], command: str = ""
+    dataset: Dataset,
+    run: RunConfig,
+    protocol: UnsupervisedConfig,
+    probe: Probe,
+    runs: Sequence[SeedRun],
+    command: str = "",
 ) -> Record:
     """Summarise seeds as a Record; accuracies and AUCs in percent."""
     task = dataset.task
@@ -155,15 +168,18 @@ def make_record(
         published=published_figure(dataset, run.method.name, probe),
         config={**run.to_tree(), "protocol": protocol.model_dump(mode="json")},
         data={
-            "name": dataset.name, "graphs": len(dataset), "fingerprint": fingerprint(dataset.store),
-            "source": dataset.origin.source, "note": dataset.origin.note,
-        },  # fmt: skip
+            "name": dataset.name,
+            "graphs": len(dataset),
+            "fingerprint": fingerprint(dataset.store),
+            "source": dataset.origin.source,
+            "note": dataset.origin.note,
+        },
         seconds=round(sum(r.seconds for r in runs), 2),
         peak_memory_mb=max(r.peak_memory_mb for r in runs),
         versions=versions(),
         machine=machine(),
         command=command,
-        created=datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
+        created=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
     )
 
 

@@ -28,7 +28,8 @@ class Evaluation:
 
     @classmethod
     def from_json(cls, tree: dict[str, Any]) -> Evaluation:
-        return cls(**{k: tuple(v) if isinstance(v, list) else v for k, v in tree.items()})
+        values: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in tree.items()}
+        return cls(**values)
 
 
 @dataclass(frozen=True)

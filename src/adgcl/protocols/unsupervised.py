@@ -61,9 +61,7 @@ class SeedRun:
         return cls(**{**tree, "evaluations": tuple(map(Evaluation.from_json, tree["evaluations"]))})
 
 
-def judge(
-    embedding: Any, dataset: Dataset, config: UnsupervisedConfig, seed: int, epoch: int = 0
-) -> list[Evaluation]:
+def judge(embedding: Any, dataset: Dataset, config: UnsupervisedConfig, seed: int, epoch: int = 0) -> list[Evaluation]:
     """Score one embedding matrix with every probe asked for.
 
     In `as_published` mode every evaluation draws new folds, as the authors' code does; in `strict` mode the folds
@@ -71,7 +69,9 @@ def judge(
     """
     y = dataset.store.y
     if y is None or dataset.task.kind == "none":
-        raise DataError(f"{dataset.name} has no labels to judge an embedding by.", "Use `adgcl embed`, or name a label column.")
+        raise DataError(
+            f"{dataset.name} has no labels to judge an embedding by.", "Use `adgcl embed`, or name a label column."
+        )
     place = ("folds", epoch) if config.mode == "as_published" else ("folds",)
     fold_seed = derived_seed(seed, *place) % (1 << 32)
     evaluations = []
@@ -79,9 +79,19 @@ def judge(
         for probe in config.probes:
             score: ProbeScore
             if dataset.split is not None:
-                score = probe_split(embedding, y, dataset.task, dict(dataset.split), probe=probe, mode=config.mode, seed=fold_seed)
+                score = probe_split(
+                    embedding, y, dataset.task, dict(dataset.split), probe=probe, mode=config.mode, seed=fold_seed
+                )
             else:
-                score = probe_folds(embedding, y, dataset.task, probe=probe, mode=config.mode, seed=fold_seed, num_folds=config.num_folds)
+                score = probe_folds(
+                    embedding,
+                    y,
+                    dataset.task,
+                    probe=probe,
+                    mode=config.mode,
+                    seed=fold_seed,
+                    num_folds=config.num_folds,
+                )
             evaluations.append(Evaluation(epoch, probe, **asdict(score)))
     return evaluations
 
@@ -122,7 +132,11 @@ def run_seed(
     rows = RunFolder(folder).read_metrics() if folder else []
     training = {k: v for k, v in rows[-1].items() if k in ("loss", "drop_ratio")} if rows else {}
     result = SeedRun(
-        run.training.seed, tuple(history.evaluations), training, round(spent + time.monotonic() - started, 2), peak_memory_mb()
+        run.training.seed,
+        tuple(history.evaluations),
+        training,
+        round(spent + time.monotonic() - started, 2),
+        peak_memory_mb(),
     )
     if result_path is not None:
         write_json(result_path, result.to_json())

@@ -61,9 +61,7 @@ def tables() -> tuple[str, ...]:
     return tuple(dict.fromkeys(result.table for result in _all_results()))
 
 
-def results(
-    table: str | None = None, dataset: str | None = None, method: str | None = None
-) -> list[PublishedResult]:
+def results(table: str | None = None, dataset: str | None = None, method: str | None = None) -> list[PublishedResult]:
     """Published results that match every argument given; `method` is our name or the paper's label.
 
     A data set or method that the paper does not have gives an empty list, for users have their own;
@@ -75,9 +73,7 @@ def results(
     return [
         result
         for result in _all_results()
-        if table in (None, result.table)
-        and dataset in (None, result.dataset)
-        and label in (None, result.method)
+        if table in (None, result.table) and dataset in (None, result.dataset) and label in (None, result.method)
     ]
 
 

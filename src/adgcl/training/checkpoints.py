@@ -77,11 +77,15 @@ def load_checkpoint(path: Path) -> Checkpoint:
     try:
         with safe_open(path, framework="pt") as file:
             about = json.loads((file.metadata() or {}).get("adgcl", "{}"))
-            tensors = {name: file.get_tensor(name) for name in file.keys()}
+            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
     except FileNotFoundError as error:
-        raise CheckpointError(f"There is no checkpoint at {path}.", "Give the folder that `adgcl pretrain --out` made.") from error
+        raise CheckpointError(
+            f"There is no checkpoint at {path}.", "Give the folder that `adgcl pretrain --out` made."
+        ) from error
     except (SafetensorError, OSError, ValueError) as error:
-        raise CheckpointError(f"{path} is not a readable checkpoint: {error}.", "Train again, or restore the file.") from error
+        raise CheckpointError(
+            f"{path} is not a readable checkpoint: {error}.", "Train again, or restore the file."
+        ) from error
     if about.get("format") != FORMAT:
         found = about.get("format", "none")
         raise CheckpointError(
@@ -105,7 +109,8 @@ def restore(method: Method, checkpoint: Checkpoint) -> None:
         method.load_state_dict(network)
     except RuntimeError as error:
         raise CheckpointError(
-            "The checkpoint does not fit the networks of this version.", "Use the version of adgcl that wrote it, or train again."
+            "The checkpoint does not fit the networks of this version.",
+            "Use the version of adgcl that wrote it, or train again.",
         ) from error
     for player, optimizer in method.optimizers.items():
         saved = _below(checkpoint.tensors, f"optimizer/{player}")

@@ -27,5 +27,7 @@ def embed_store(
             progress(int(ids[-1]) + 1, len(store))
     embedding = np.concatenate(parts)
     if not np.isfinite(embedding).all():
-        raise TrainingError("The encoder gives embeddings that are not finite.", "Train again with a smaller learning rate.")
+        raise TrainingError(
+            "The encoder gives embeddings that are not finite.", "Train again with a smaller learning rate."
+        )
     return embedding

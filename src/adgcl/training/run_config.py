@@ -17,7 +17,8 @@ class DataConfig(Config):
     """What the network gets to see of the data."""
 
     features: Literal["auto", "constant", "labels", "degrees", "labels+degrees"] = Field(
-        "auto", description="node features: the source's own, degrees, both, or none; auto takes degrees where there are none"
+        "auto",
+        description="node features: the source's own, degrees, both, or none; auto takes degrees where there are none",
     )
     atom_features: Literal["ogb", "hu"] = Field("ogb", description="how SMILES become features")
 
@@ -46,7 +47,9 @@ class RunConfig(Config):
         return self.model_dump(mode="json")
 
     def with_training(self, **changes: Any) -> RunConfig:
-        return self.model_copy(update={"training": build(TrainingConfig, {**self.training.model_dump(), **changes}, "training")})
+        return self.model_copy(
+            update={"training": build(TrainingConfig, {**self.training.model_dump(), **changes}, "training")}
+        )
 
 
 def resolve(settings: Mapping[str, Any], overrides: Iterable[str] = ()) -> RunConfig:

@@ -42,7 +42,8 @@ class RunFolder:
         """An error if the folder holds a run that is not to be resumed."""
         if self.checkpoint.exists() and not resume:
             raise OutputError(
-                f"{self.path} already holds a run.", "Add --resume to go on with it, or choose another folder with --out."
+                f"{self.path} already holds a run.",
+                "Add --resume to go on with it, or choose another folder with --out.",
             )
 
     def append_metrics(self, row: dict[str, Any]) -> None:

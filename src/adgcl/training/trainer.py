@@ -55,7 +55,9 @@ class Trainer:
         self.device = pick_device(config.training.device)
         self.method = build_method(config, store.spec, store.task)
         if self.method.needs_labels and store.y is None:
-            raise DataError(f"{self.method.title} learns from labels, but these graphs have none.", "Choose another --method.")
+            raise DataError(
+                f"{self.method.title} learns from labels, but these graphs have none.", "Choose another --method."
+            )
         self.generator = torch.Generator(self.device)
         self.progress = Progress()
         torch.manual_seed(derived_seed(config.training.seed, "global"))
@@ -118,14 +120,18 @@ class Trainer:
         metrics = {name: float(value) for name, value in tensors.items()}
         for name, value in metrics.items():
             if not math.isfinite(value):
-                raise TrainingError(f"{name} became {value} in epoch {epoch}, step {self.progress.step + 1}.", self._rescue())
+                raise TrainingError(
+                    f"{name} became {value} in epoch {epoch}, step {self.progress.step + 1}.", self._rescue()
+                )
         return metrics
 
     def _close_epoch(self, epoch: int, seconds: float) -> None:
         row = {"epoch": epoch, **{name: total / len(self.store) for name, total in self.progress.sums.items()}}
         self.progress.epoch, self.progress.step, self.progress.sums = epoch, 0, {}
         if self.folder is not None:
-            self.folder.append_metrics({**row, "seconds": round(seconds, 3), "graphs_per_second": round(len(self.store) / seconds, 1)})
+            self.folder.append_metrics(
+                {**row, "seconds": round(seconds, 3), "graphs_per_second": round(len(self.store) / seconds, 1)}
+            )
         for tracker in self.trackers:
             tracker.epoch(row)
 
@@ -142,7 +148,9 @@ class Trainer:
         if self.folder is None:
             return
         if force or time.monotonic() - self._last_save >= self.config.training.checkpoint_seconds:
-            save_checkpoint(self.folder.checkpoint, self.method, self.config, self.progress, self.random_states(), self.data)
+            save_checkpoint(
+                self.folder.checkpoint, self.method, self.config, self.progress, self.random_states(), self.data
+            )
             self._last_save = time.monotonic()
 
     def random_states(self) -> dict[str, Tensor]:
@@ -156,7 +164,8 @@ class Trainer:
         """Go on exactly where the checkpoint stands; only the number of epochs may have changed."""
         if _essence(checkpoint.config) != _essence(self.config):
             raise CheckpointError(
-                "The run was started with other settings.", "Resume with the settings in its config.json, or choose another --out."
+                "The run was started with other settings.",
+                "Resume with the settings in its config.json, or choose another --out.",
             )
         restore(self.method, checkpoint)
         self.progress = checkpoint.progress
