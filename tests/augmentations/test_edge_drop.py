@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
-from tests.graph_cases import random_store
 
 from adgcl.augmentations.edge_drop import EdgeDrop, GateConfig, drop_ratio
 from adgcl.augmentations.gates import logistic_noise, relaxed_bernoulli
 from adgcl.encoders.base import EncoderConfig
+from tests.graph_cases import random_store
 
 
 def generator(seed: int = 0) -> torch.Generator:

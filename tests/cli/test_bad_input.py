@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from safetensors.torch import load_file, save_file
+
 from tests.cli.conftest import SMALL, write_tu
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
 from tests.cli.conftest import MOLECULES, SMALL, UNREADABLE
 
 QUICK = ("--seeds", "2", "--jobs", "1", "--set", "num_folds=3")

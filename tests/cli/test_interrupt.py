@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
+
 from tests.cli.conftest import SMALL
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="needs POSIX signals")

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
-from tests.graph_cases import random_store
 
 from adgcl.graphs.view import View
 from adgcl.training.run_config import resolve
 from adgcl.training.trainer import build_method
+from tests.graph_cases import random_store
 
 
 def method(**settings):

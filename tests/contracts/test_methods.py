@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
-from tests.graph_cases import distinct_store, random_store
 
 from adgcl.methods.base import METHODS
 from adgcl.training.checkpoints import Progress, load_checkpoint, save_checkpoint
 from adgcl.training.embedding import embed_store
 from adgcl.training.run_config import resolve
 from adgcl.training.trainer import Trainer, build_method
+from tests.graph_cases import distinct_store, random_store
 
 ENCODERS = {"gin": {}, "gine": {"node_sizes": (4,), "edge_sizes": (3,)}}
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.graph_strategies import Plain, assert_same_store, packed
 
 from adgcl.core.errors import ConfigError, UnknownNameError
 from adgcl.core.schema import Features, FeatureSpec
 from adgcl.data.features import choose_features
 from adgcl.graphs.store import pack
+from tests.graph_strategies import Plain, assert_same_store, packed
 
 
 @pytest.fixture

@@ -5,12 +5,12 @@ from __future__ import annotations
 import networkx as nx
 import numpy as np
 import pytest
-from tests.graph_strategies import assert_same_store
 
 from adgcl.core.errors import ConfigError, UnknownNameError
 from adgcl.data.generated import MOTIF_NODES, MOTIFS, planted_graphs
 from adgcl.data.statistics import count
 from adgcl.graphs.convert import to_networkx
+from tests.graph_strategies import assert_same_store
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,6 @@ import networkx as nx
 import numpy as np
 import pytest
 import torch
-from tests.graph_strategies import Plain, assert_same_store, packed
 from torch_geometric.data import Data
 
 from adgcl.core.errors import ConfigError, DataError, DataMissingError, UnknownNameError
@@ -21,6 +20,7 @@ from adgcl.data.load import load_dataset, prepare
 from adgcl.data.packed import open_dataset, save_dataset
 from adgcl.data.smiles_table import load_smiles_table
 from adgcl.graphs.storage import save_store
+from tests.graph_strategies import Plain, assert_same_store, packed
 
 
 @pytest.fixture(autouse=True)
@@ -179,7 +179,7 @@ def test_graphs_in_memory():
     assert load_dataset(["CCO"], atom_features="hu").store.spec.name == "hu"
 
 
-@pytest.mark.parametrize("wrong", [[], ["CCO", nx.Graph()], [1, 2], 3, {"a": 1}, None, b"CCO"], ids=repr)
+@pytest.mark.parametrize("wrong", [[], ["CCO", nx.Graph()], [1, 2], 3, {"a": 1}, None, b"CCO"], ids=lambda w: type(w).__name__)
 def test_objects_that_are_no_graphs(wrong):
     with pytest.raises(DataError):
         load_dataset(wrong)

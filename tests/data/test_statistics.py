@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.graph_strategies import Plain, packed, plain_graphs
 
 from adgcl.core.schema import Features, Task
 from adgcl.data.statistics import count
 from adgcl.graphs import adjacency
+from tests.graph_strategies import Plain, packed, plain_graphs
 
 
 @settings(max_examples=60, deadline=None)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
-from tests.graph_cases import random_store
 from torch.nn import functional as F
 from torch_geometric.nn import GINConv, GINEConv
 
@@ -13,6 +12,7 @@ from adgcl.core.schema import FeatureSpec
 from adgcl.encoders.base import ENCODERS, EncoderConfig, make_encoder
 from adgcl.graphs.store import pack
 from adgcl.graphs.view import View
+from tests.graph_cases import random_store
 
 CASES = {
     "plain": {},

@@ -7,10 +7,10 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.graph_strategies import Plain, packed, plain_graphs
 from torch_geometric.data import Batch
 
 from adgcl.graphs.convert import to_pyg
+from tests.graph_strategies import Plain, packed, plain_graphs
 
 QUICK = settings(max_examples=40, deadline=None)
 

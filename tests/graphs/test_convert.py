@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 import torch
 from hypothesis import given, settings
-from tests.graph_strategies import Plain, assert_same_store, packed, plain_graphs, unpacked
 from torch_geometric.data import Data, HeteroData
 
 from adgcl.core.errors import DataError
 from adgcl.core.schema import Features, FeatureSpec
 from adgcl.graphs.convert import from_networkx, from_pyg, to_networkx, to_pyg
 from adgcl.graphs.labels import class_labels, guess_labels
+from tests.graph_strategies import Plain, assert_same_store, packed, plain_graphs, unpacked
 
 QUICK = settings(max_examples=40, deadline=None)
 

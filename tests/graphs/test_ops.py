@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
-from tests.graph_cases import random_store, slow_neighbour_sum
 from torch_geometric.nn import global_add_pool, global_max_pool, global_mean_pool
 
 from adgcl.graphs import ops
+from tests.graph_cases import random_store, slow_neighbour_sum
 
 
 @pytest.fixture(params=[False, True], ids=["undirected", "directed"])

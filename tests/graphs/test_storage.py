@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from safetensors.numpy import save_file
-from tests.graph_strategies import Plain, assert_same_store, packed, plain_graphs
 
 from adgcl.core.errors import DataError, OutputError
 from adgcl.graphs.storage import (
@@ -19,6 +18,7 @@ from adgcl.graphs.storage import (
     read_notes,
     save_store,
 )
+from tests.graph_strategies import Plain, assert_same_store, packed, plain_graphs
 
 
 @pytest.fixture

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.graph_strategies import Plain, assert_same_store, packed, plain_graphs, unpacked
 
 from adgcl.core.errors import DataError
 from adgcl.core.schema import Features, FeatureSpec
 from adgcl.graphs import adjacency
 from adgcl.graphs.store import pack
+from tests.graph_strategies import Plain, assert_same_store, packed, plain_graphs, unpacked
 
 QUICK = settings(max_examples=60, deadline=None)
 

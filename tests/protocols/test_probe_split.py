@@ -12,11 +12,11 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR
-from tests.embedding_cases import ALPHAS, COSTS, classes, embeddings, linear_svc, logistic, random_split
 
 from adgcl.core.schema import Task
 from adgcl.protocols.metrics import score
 from adgcl.protocols.probes import probe_split
+from tests.embedding_cases import ALPHAS, COSTS, classes, embeddings, linear_svc, logistic, random_split
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 

@@ -10,11 +10,11 @@ from sklearn.model_selection import GridSearchCV, KFold, StratifiedKFold, cross_
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
-from tests.embedding_cases import COSTS, classes, embeddings, linear_svc, logistic, random_split
 
 from adgcl.core.errors import ConfigError, DataError
 from adgcl.core.schema import Task
 from adgcl.protocols.probes import probe_folds, probe_split
+from tests.embedding_cases import COSTS, classes, embeddings, linear_svc, logistic, random_split
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 

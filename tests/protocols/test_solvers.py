@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from sklearn.linear_model import Ridge
 from sklearn.preprocessing import StandardScaler
-from tests.embedding_cases import COSTS, embeddings, linear_svc, logistic
 
 from adgcl.protocols.solvers import (
     Scaling,
@@ -22,6 +21,7 @@ from adgcl.protocols.solvers import (
     predict_classes,
 )
 from adgcl.protocols.solvers.gram import ProductTable, weighted_gram
+from tests.embedding_cases import COSTS, embeddings, linear_svc, logistic
 
 WIDE = 80  # beyond the width up to which Hessians are tabulated
 

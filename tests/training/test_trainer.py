@@ -14,7 +14,6 @@ import time
 import numpy as np
 import pytest
 import torch
-from tests.graph_cases import random_store
 
 from adgcl.core.errors import CheckpointError, ConfigError, Interrupted, OutputError, TrainingError
 from adgcl.training import checkpoints
@@ -22,6 +21,7 @@ from adgcl.training.device import pick_device
 from adgcl.training.run_config import resolve
 from adgcl.training.run_folder import RunFolder, find_checkpoint
 from adgcl.training.trainer import Trainer
+from tests.graph_cases import random_store
 
 STORE = random_store(num_graphs=20, seed=2)
 

@@ -52,14 +52,21 @@ class Features:
     """The columns that describe one node or one edge.
 
     `sizes` has one entry per categorical column: how many values it can take. `num_dim` is the number of
-    real-valued columns. Both may be empty: then the node or edge carries no information of its own.
+    real-valued columns. Both may be empty: then the node or edge carries no information of its own. Where codes were
+    made by numbering what a source happens to contain, `values` says, column by column, what each code stands for
+    (nothing for a column whose codes mean the same everywhere): the same value gets the same code in other data.
     """
 
     sizes: tuple[int, ...] = ()
     num_dim: int = 0
+    values: tuple[tuple[int, ...], ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "sizes", tuple(int(s) for s in self.sizes))
+        object.__setattr__(self, "values", tuple(tuple(int(v) for v in column) for column in self.values))
+
+    def to_json(self) -> dict[str, Any]:
+        return {"sizes": list(self.sizes), "num_dim": self.num_dim, "values": [list(v) for v in self.values]}
 
     @property
     def empty(self) -> bool:
@@ -76,8 +83,8 @@ class FeatureSpec:
 
     def to_json(self) -> dict[str, Any]:
         return {
-            "node": {"sizes": list(self.node.sizes), "num_dim": self.node.num_dim},
-            "edge": {"sizes": list(self.edge.sizes), "num_dim": self.edge.num_dim},
+            "node": self.node.to_json(),
+            "edge": self.edge.to_json(),
             "name": self.name,
         }
 

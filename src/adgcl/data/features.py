@@ -44,6 +44,8 @@ def _with_degrees(store: GraphStore, cap: int) -> GraphStore:
     """Append the capped in-degree as a categorical column; the size is fixed so that other graphs fit too."""
     degree = smallest_unsigned(np.minimum(store.in_degree.astype(np.int64), cap))[:, None]
     x: npt.NDArray[np.integer] = degree if store.x is None else np.concatenate((store.x, degree), axis=1)
-    node = Features((*store.spec.node.sizes, cap + 1), store.spec.node.num_dim)
+    known = store.spec.node
+    values = (*known.values, ()) if known.values else ()
+    node = Features((*known.sizes, cap + 1), known.num_dim, values)
     kept = [] if store.spec.node.empty and store.spec.edge.empty else [store.spec.name]
     return replace(store, x=x, spec=FeatureSpec(node, store.spec.edge, "+".join([*kept, "degrees"])))

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from adgcl.core.errors import DataError
-from adgcl.core.schema import Task
+from adgcl.core.schema import FeatureSpec, Task
 from adgcl.data.dataset import Dataset, Origin
 from adgcl.data.number_text import Kind, number_chunks, number_columns
 from adgcl.data.tu_files import TuFiles, open_tu_files
@@ -32,19 +32,21 @@ def load_tu(path: str | Path, name: str | None = None) -> Dataset:
         y, task = _graph_labels(files)
         nodes = _read_nodes(files, None if y is None else len(y))
         edges = _read_edges(files, nodes)
+    (node_codes, node_values), (edge_codes, edge_values) = _numbered(nodes.labels), _numbered(edges.labels)
     store = pack(
         np.diff(nodes.ptr),
         edges.counts,
         edges.ends,
-        x=nodes.labels,
+        x=node_codes,
         x_num=nodes.attributes,
-        edge_attr=edges.labels,
+        edge_attr=edge_codes,
         edge_num=edges.attributes,
         y=y,
         task=task,
         simple=True,
     )
-    store = replace(store, spec=replace(store.spec, name="tu"))
+    node, edge = replace(store.spec.node, values=node_values), replace(store.spec.edge, values=edge_values)
+    store = replace(store, spec=FeatureSpec(node, edge, "tu"))
     repeats = int(edges.counts.sum()) - edges.num_loops - store.num_edges
     origin = Origin("tu", source=str(path), note=_note(edges.num_loops, repeats))
     return Dataset(name or files.name, store, origin)
@@ -100,7 +102,7 @@ def _read_nodes(files: TuFiles, num_graphs: int | None) -> _Nodes:
     sizes = np.bincount(graph, minlength=count)
     if (sizes == 0).any():
         raise DataError(f"Graph {int((sizes == 0).argmax()) + 1} has no node in {where}.")
-    labels = _categories(files, "node_labels")
+    labels = _table(files, "node_labels", "int64")
     attributes = _table(files, "node_attributes", "float64")
     for part, rows in (("node_labels", labels), ("node_attributes", attributes)):
         _check_rows(files, part, rows, "graph_indicator", len(graph))
@@ -118,7 +120,7 @@ def _read_edges(files: TuFiles, nodes: _Nodes) -> _Edges:
         parts.append(_local_edges(files, nodes, source, target, row))
         row += len(source)
     source, target, graph = (np.concatenate(column) for column in zip(*parts, strict=True))
-    labels, attributes = _categories(files, "edge_labels"), _table(files, "edge_attributes", "float64")
+    labels, attributes = _table(files, "edge_labels", "int64"), _table(files, "edge_attributes", "float64")
     for part, rows in (("edge_labels", labels), ("edge_attributes", attributes)):
         _check_rows(files, part, rows, "A", len(source))
     counts = np.bincount(graph, minlength=len(nodes.ptr) - 1)
@@ -163,12 +165,12 @@ def _table(files: TuFiles, part: str, kind: Kind) -> Array | None:
     return np.stack(number_columns(files.pieces(part), files.file_name(part), kind), axis=1)
 
 
-def _categories(files: TuFiles, part: str) -> Array | None:
-    """Integer labels renumbered 0.. in sorted order, column by column, with no gaps."""
-    table = _table(files, part, "int64")
+def _numbered(table: Array | None) -> tuple[Array | None, tuple[tuple[int, ...], ...]]:
+    """Integer labels renumbered 0.. in sorted order, column by column, with no gaps; and the labels by number."""
     if table is None:
-        return None
-    return np.stack([np.unique(column, return_inverse=True)[1] for column in table.T], axis=1)
+        return None, ()
+    values, codes = zip(*(np.unique(column, return_inverse=True) for column in table.T), strict=True)
+    return np.stack(codes, axis=1), tuple(tuple(column.tolist()) for column in values)
 
 
 def _check_rows(files: TuFiles, part: str, rows: Array | None, reference: str, count: int) -> None:

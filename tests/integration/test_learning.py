@@ -1,0 +1,48 @@
+"""On real data: what is learned beats what is not, and the paper's numbers come out."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from adgcl.data.features import choose_features
+from adgcl.data.generated import planted_graphs
+from adgcl.data.load import load_dataset
+from adgcl.experiments.presets import preset_for
+from adgcl.protocols.judging import evaluate_method
+from adgcl.protocols.unsupervised import UnsupervisedConfig
+from adgcl.training.run_config import resolve
+from adgcl.training.trainer import Trainer
+
+
+def judged(name, method, data_dir, seeds, overrides=()):
+    dataset = load_dataset(name, data_dir=data_dir)
+    preset = preset_for(method, dataset)
+    run = resolve(preset.settings_for(dataset, "as_published"), ["device=cpu", *overrides])
+    dataset = dataset.with_store(choose_features(dataset.store, run.data.features))
+    return evaluate_method(dataset, run, UnsupervisedConfig(mode="as_published", **preset.protocol), seeds)[0]
+
+
+@pytest.mark.parametrize(("name", "tolerance"), [("MUTAG", 2.0), ("PROTEINS", 2.0), ("IMDB-BINARY", 3.0)])
+def test_untrained_encoders_reach_the_published_figures(name, tolerance, data_dir):
+    record = judged(name, "random_init", data_dir, range(3))
+    assert record.mean == pytest.approx(record.published["mean"], abs=tolerance)
+
+
+def test_training_beats_no_training_where_the_paper_says_so(data_dir):
+    """On IMDB-BINARY the paper has 71.57 against 51.86; a few epochs show most of it."""
+    trained = judged("IMDB-BINARY", "adgcl", data_dir, [0], ["epochs=10"])
+    untrained = judged("IMDB-BINARY", "random_init", data_dir, [0])
+    assert trained.mean > untrained.mean + 8
+
+
+def test_augmenter_learns_which_edges_matter_less():
+    """Trained against the encoder at a fair price, the augmenter no longer treats all edges alike."""
+    dataset, planted = planted_graphs(120, seed=0)
+    run = resolve({"method": "adgcl", "training": {"epochs": 25, "device": "cpu"}, "encoder": {"num_layers": 3}})
+    store = choose_features(dataset.store, "constant")
+    method = Trainer(run, store).fit().eval()
+    logits = method.augmenter.edge_logits(store.batch(np.arange(len(store)))).detach().numpy()
+    assert logits.std() > 0.1
+    gap = abs(logits[planted].mean() - logits[~planted].mean()) / logits.std()
+    assert gap > 0.1
