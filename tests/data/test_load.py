@@ -179,7 +179,10 @@ def test_graphs_in_memory():
     assert load_dataset(["CCO"], atom_features="hu").store.spec.name == "hu"
 
 
-@pytest.mark.parametrize("wrong", [[], ["CCO", nx.Graph()], [1, 2], 3, {"a": 1}, None, b"CCO"], ids=lambda w: type(w).__name__)
+WRONG = [[], ["CCO", nx.Graph()], [1, 2], 3, {"a": 1}, None, b"CCO"]
+
+
+@pytest.mark.parametrize("wrong", WRONG, ids=lambda wrong: type(wrong).__name__)
 def test_objects_that_are_no_graphs(wrong):
     with pytest.raises(DataError):
         load_dataset(wrong)

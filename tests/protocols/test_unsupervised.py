@@ -25,7 +25,11 @@ def evaluation(epoch, valid, test):
     return Evaluation(epoch, "linear", *mean, tuple(valid), tuple(test), ())
 
 
-HISTORY = [evaluation(5, [0.9, 0.1], [0.5, 0.6]), evaluation(10, [0.2, 0.7], [0.7, 0.8]), evaluation(15, [0.5, 0.5], [0, 0])]
+HISTORY = [
+    evaluation(5, [0.9, 0.1], [0.5, 0.6]),
+    evaluation(10, [0.2, 0.7], [0.7, 0.8]),
+    evaluation(15, [0.5, 0.5], [0, 0]),
+]
 
 
 def test_published_selection_takes_one_epoch_for_all_folds():
@@ -110,9 +114,7 @@ def test_an_interrupted_seed_goes_on_and_ends_the_same(tmp_path, monkeypatch):
 def test_processes_give_the_numbers_of_one_process(tmp_path):
     alone = evaluate_method(dataset(), config(), PROTOCOL, [0, 1, 2], jobs=1)
     seen = []
-    together = evaluate_method(
-        dataset(), config(), PROTOCOL, [0, 1, 2], jobs=2, work=tmp_path, on_progress=seen.append
-    )
+    together = evaluate_method(dataset(), config(), PROTOCOL, [0, 1, 2], jobs=2, work=tmp_path, on_progress=seen.append)
     assert together[0].values == alone[0].values
     assert {message.seed for message in seen} == {0, 1, 2}
     record = together[0]

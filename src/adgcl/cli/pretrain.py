@@ -104,7 +104,7 @@ def _print_summary(screen: Screen, done: Pretrained) -> None:
         screen.show(f"{done.folder} is already finished: {title}, {done.started_at} epochs. Nothing was left to do.")
     else:
         after = f" from epoch {done.started_at + 1} on" if done.started_at else ""
-        epochs = f"{done.run.training.epochs} epochs{after}, " if METHODS[done.run.method.name].trains else ""
+        epochs = f"{done.run.training.epochs} epochs{after}, " if done.run.training.epochs else ""
         screen.show(
             f"{title} on {done.dataset.name}: {len(done.dataset):,} graphs, {epochs}{seconds_label(done.seconds)}."
         )

@@ -35,7 +35,7 @@ class Method(nn.Module):
 
     Config: ClassVar[type[MethodConfig]] = MethodConfig
     title: ClassVar[str] = ""
-    trains: ClassVar[bool] = True
+    trains: bool = True
     needs_labels: ClassVar[bool] = False
     encoder: Encoder
 
