@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import pytest
 
 from adgcl.core.config import merged, read_toml
@@ -82,3 +84,9 @@ def test_seeds_of_different_places_share_nothing():
     seeds = {derived_seed(s, *p) for s in range(20) for p in (("order", 1), ("order", 2), ("noise",), ("order", "12"))}
     assert len(seeds) == 80
     assert derived_rng(1, "a").integers(1 << 30) == derived_rng(1, "a").integers(1 << 30)
+
+
+def test_errors_survive_the_way_between_processes():
+    for error in (ConfigError("wrong", "do this"), UnknownNameError("method", "adgc", ["adgcl"])):
+        copy = pickle.loads(pickle.dumps(error))
+        assert (type(copy), copy.message, copy.hint) == (type(error), error.message, error.hint)

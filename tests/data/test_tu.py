@@ -51,8 +51,8 @@ def test_all_parts_of_the_format(tmp_path):
     assert store.task == Task("multiclass", num_classes=2, names=("-1", "5"))
     assert store.y.tolist() == [[1], [0]]
     assert store.x[:, 0].tolist() == [0, 1, 0, 2, 1, 1]
-    assert store.spec.node == Features((3,), 2)
-    assert store.spec.edge == Features((2,), 1)
+    assert store.spec.node == Features((3,), 2, ((7, 9, 30),))
+    assert store.spec.edge == Features((2,), 1, ((2, 4),))
     assert store.edge_source.tolist() == [1, 0, 2, 1]
     assert store.edge_attr[:, 0].tolist() == [1, 1, 0, 0]
     assert store.x_num[1].tolist() == [1000, 2]

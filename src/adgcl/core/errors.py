@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
+from typing import Any
 
 
 class AdgclError(Exception):
@@ -15,6 +16,10 @@ class AdgclError(Exception):
         super().__init__(message)
         self.message = message
         self.hint = hint
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Errors travel between processes by pickle; the hint must come along."""
+        return type(self), (self.message, self.hint)
 
     def __str__(self) -> str:
         return f"{self.message}\n{self.hint}" if self.hint else self.message
@@ -56,7 +61,11 @@ class UnknownNameError(ConfigError):
     def __init__(self, noun: str, name: str, known: Iterable[str]) -> None:
         names = sorted(known)
         super().__init__(f"There is no {noun} called {name!r}.", did_you_mean(name, names))
-        self.name = name
+        self.noun, self.name, self.known = noun, name, names
+
+    def __reduce__(self) -> tuple[type[UnknownNameError], tuple[str, str, list[str]]]:
+        """Errors travel between processes by pickle, which must call `__init__` with its own arguments."""
+        return UnknownNameError, (self.noun, self.name, self.known)
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:

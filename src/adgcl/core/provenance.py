@@ -5,8 +5,10 @@ from __future__ import annotations
 import importlib.metadata
 import os
 import platform
+import subprocess
 import sys
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 PACKAGES = ("adgcl", "torch", "numpy", "scipy", "scikit-learn", "rdkit", "torch_geometric", "safetensors")
@@ -21,7 +23,8 @@ def versions() -> dict[str, str]:
             found[name] = importlib.metadata.version(name)
         except importlib.metadata.PackageNotFoundError:
             continue
-    return found
+    revision = _revision()
+    return {**found, "revision": revision} if revision else found
 
 
 @cache
@@ -37,6 +40,15 @@ def peak_memory_mb() -> float:
 
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return round(peak / (1 << 20 if sys.platform == "darwin" else 1 << 10), 1)
+
+
+def _revision() -> str | None:
+    """The commit this code was checked out at, where it runs from a checkout."""
+    command = ["git", "-C", str(Path(__file__).parent), "rev-parse", "--short=10", "HEAD"]
+    try:
+        return subprocess.run(command, capture_output=True, text=True, check=True, timeout=5).stdout.strip() or None
+    except (OSError, subprocess.SubprocessError):
+        return None
 
 
 def _processor() -> str:
