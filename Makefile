@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 # Data for the tests and benchmarks: a folder given by ADGCL_DATA, else ../shared/data when it is there.
 export ADGCL_DATA ?= $(wildcard $(CURDIR)/../shared/data)
 
-.PHONY: install quickstart test check bench clean
+.PHONY: install quickstart test check results bench clean
 
 install: $(STAMP)
 
@@ -27,6 +27,12 @@ check: install
 	$(BIN)/ruff check src tests benchmarks examples
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+# The tables and the figure in README.md and results/, from the Records.
+results: install
+	$(BIN)/adgcl report results --out results/README.md
+	$(BIN)/adgcl report results --out results/figure.svg
+	$(BIN)/adgcl report results --out README.md
 
 bench: install
 	$(BIN)/python -m benchmarks

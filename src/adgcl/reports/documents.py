@@ -16,6 +16,7 @@ from adgcl.reports.tables import COLUMNS, as_csv, as_markdown, cells
 
 _TITLE = "adgcl results"
 _METRICS = "metrics.jsonl"
+BEGIN, END = "<!-- results:begin -->", "<!-- results:end -->"
 _NUMBERS = ("result", "seeds", "published", "difference", "time")
 
 
@@ -34,7 +35,15 @@ def write_report(records: Sequence[Record], path: Path) -> None:
     writer = WRITERS.get(path.suffix.lower())
     if writer is None:
         raise OutputError(f"A report cannot end in {path.suffix or 'nothing'!r}.", f"Use one of {', '.join(WRITERS)}.")
-    write_text(path, writer(records))
+    old = path.read_text(encoding="utf-8") if path.suffix.lower() == ".md" and path.is_file() else ""
+    write_text(path, put_between_marks(old, records) if BEGIN in old and END in old else writer(records))
+
+
+def put_between_marks(text: str, records: Sequence[Record]) -> str:
+    """A page with its tables made anew: what stands between the two marks is replaced, the rest stays."""
+    before, _, rest = text.partition(BEGIN)
+    _, _, after = rest.partition(END)
+    return f"{before}{BEGIN}\n{_tables(records)}\n{END}{after}"
 
 
 def is_run_folder(folder: Path) -> bool:
@@ -56,8 +65,11 @@ def write_curves(folder: Path, path: Path) -> None:
 
 def to_markdown(records: Sequence[Record]) -> str:
     """Tables as papers print them, then every Record on a line of its own."""
-    tables = "\n".join(pivot.to_markdown() for pivot in pivots(records))
-    return f"# {_TITLE}\n\n{tables}\n## Every record\n\n{as_markdown(records)}\n{_footer(records)}\n"
+    return f"# {_TITLE}\n\n{_tables(records)}\n## Every record\n\n{as_markdown(records)}\n{_footer(records)}\n"
+
+
+def _tables(records: Sequence[Record]) -> str:
+    return "\n".join(pivot.to_markdown() for pivot in pivots(records))
 
 
 def to_latex(records: Sequence[Record]) -> str:

@@ -1,0 +1,47 @@
+"""Every figure in the README comes from a Record, and every command in it exists."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from adgcl.core.records import read_records
+from adgcl.reports.documents import put_between_marks
+from adgcl.reports.figures import figure_of_records
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def test_the_tables_are_those_of_the_records():
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert text == put_between_marks(text, read_records(ROOT / "results")), "run `make results`"
+
+
+def test_the_figure_is_that_of_the_records():
+    assert (ROOT / "results/figure.svg").read_text(encoding="utf-8") == figure_of_records(
+        read_records(ROOT / "results")
+    )
+
+
+def test_links_lead_somewhere():
+    for page in (ROOT / "README.md", *ROOT.glob("docs/**/*.md")):
+        for target in re.findall(r"\]\(([^)#:]+)\)", page.read_text(encoding="utf-8")):
+            assert (page.parent / target).exists(), f"{page.name} -> {target}"
+
+
+def test_commands_are_known():
+    from adgcl.cli.main import app
+
+    names = {command.name or command.callback.__name__ for command in app.registered_commands}
+    names |= {group.name for group in app.registered_groups}
+    used = set(re.findall(r"^adgcl (\w+)|`adgcl (\w+)", (ROOT / "README.md").read_text(), flags=re.MULTILINE))
+    assert {a or b for a, b in used} <= names
+
+
+def test_settings_of_records_still_resolve():
+    """A Record's configuration can be run again with this version."""
+    from adgcl.training.run_config import resolve
+
+    for record in read_records(ROOT / "results"):
+        sections = {k: v for k, v in record.config.items() if k != "protocol"}
+        assert resolve(sections).method.name == record.method
