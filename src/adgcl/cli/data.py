@@ -86,7 +86,7 @@ def info(
         dataset = source.load(progress=bars)
         counted = count(dataset.store)
     published = statistics(dataset.origin.paper_name or dataset.name)
-    figures = compare(counted, dataset.task, published)
+    figures = compare(dataset, counted, published)
     screen.emit(
         {
             "name": dataset.name,

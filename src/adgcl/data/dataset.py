@@ -16,7 +16,11 @@ Split = Mapping[str, npt.NDArray[np.int64]]
 
 @dataclass(frozen=True)
 class Origin:
-    """Where a data set comes from and how it may be used; `paper_name` is what the paper's tables call it."""
+    """Where a data set comes from and how it may be used.
+
+    `paper_name` is what the paper's tables call it, `self_loops` how many of the source's edges join a node to itself
+    (they are left out when reading), `stand_in` whether some of the published graphs are replaced by others like them.
+    """
 
     family: str
     source: str = ""
@@ -24,6 +28,8 @@ class Origin:
     citation: str = ""
     note: str = ""
     paper_name: str = ""
+    self_loops: int = 0
+    stand_in: bool = False
 
 
 @dataclass(frozen=True)

@@ -63,4 +63,5 @@ def _load(name: str, origin: Origin, folder: Path) -> Dataset:
         hint = f"Put {name}.zip from {origin.source} into {folder / 'tu'}."
         raise DataMissingError(f"{name} is not in {folder}.", hint)
     dataset = load_tu(path, name)
-    return replace(dataset, origin=replace(origin, note=dataset.origin.note))
+    found = dataset.origin
+    return replace(dataset, origin=replace(origin, note=found.note, self_loops=found.self_loops))

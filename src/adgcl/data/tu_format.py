@@ -48,7 +48,7 @@ def load_tu(path: str | Path, name: str | None = None) -> Dataset:
     node, edge = replace(store.spec.node, values=node_values), replace(store.spec.edge, values=edge_values)
     store = replace(store, spec=FeatureSpec(node, edge, "tu"))
     repeats = int(edges.counts.sum()) - edges.num_loops - store.num_edges
-    origin = Origin("tu", source=str(path), note=_note(edges.num_loops, repeats))
+    origin = Origin("tu", source=str(path), note=_note(edges.num_loops, repeats), self_loops=edges.num_loops)
     return Dataset(name or files.name, store, origin)
 
 

@@ -40,6 +40,7 @@ _ZINC_ORIGIN = Origin(
         "molecules are another random draw from the same pool, with labels computed by the published "
         "formula. Results are comparable in distribution, not molecule for molecule."
     ),
+    stand_in=True,
 )
 _ZINC250K_ORIGIN = Origin(
     family="zinc",
