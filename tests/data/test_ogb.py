@@ -40,7 +40,7 @@ def test_sets_are_as_ogb_states(data_dir, name):
     assert (len(dataset), dataset.task.num_tasks, len(dataset.split["train"])) == (graphs, tasks, train)
     assert store.num_nodes / graphs == pytest.approx(atoms, abs=0.051)
     assert store.num_edges / graphs / 2 == pytest.approx(bonds, abs=0.051)
-    assert store.edge_reverse is not None
+    assert store.edge_reverse.shape == (store.num_edges,)
     assert (store.x.max(axis=0) < store.spec.node.sizes).all()
     assert (store.edge_attr.max(axis=0) < store.spec.edge.sizes).all()
     assert len(dataset.smiles) == graphs and len(dataset.task.names) == tasks

@@ -113,7 +113,7 @@ def test_codes_stay_below_the_declared_sizes(features):
     assert store.spec == spec and spec.name == features
     assert (store.x.max(axis=0) < spec.node.sizes).all()
     assert (store.edge_attr.max(axis=0) < spec.edge.sizes).all()
-    assert store.edge_reverse is not None
+    assert store.edge_reverse.shape == (store.num_edges,)
 
 
 @settings(deadline=None, max_examples=40)

@@ -13,7 +13,16 @@ import pytest
 
 from adgcl.core.errors import UnknownNameError
 from adgcl.core.schema import Metric, TaskKind
-from adgcl.published import find_result, optimal_lambda, paper_method, results, statistics, tables
+from adgcl.published import (
+    PublishedResult,
+    PublishedStatistics,
+    find_result,
+    optimal_lambda,
+    paper_method,
+    results,
+    statistics,
+    tables,
+)
 
 ROWS_PER_TABLE = {
     "table1-tu": 8 * 9,
@@ -101,7 +110,7 @@ def test_every_table_is_a_full_grid(table: str) -> None:
 @pytest.mark.parametrize(("table", "dataset", "method", "mean", "std"), CELLS)
 def test_cell_is_as_printed(table: str, dataset: str, method: str, mean: float, std: float) -> None:
     result = find_result(dataset, method, table)
-    assert result is not None
+    assert isinstance(result, PublishedResult)
     assert (result.table, result.dataset, result.method) == (table, dataset, method)
     assert (result.mean, result.std) == (mean, std)
 
@@ -195,7 +204,7 @@ def test_statistics_are_as_printed(
     dataset: str, graphs: int, avg_nodes: float, avg_edges: float, counted: str, classes_or_tasks: int | None
 ) -> None:
     size = statistics(dataset)
-    assert size is not None
+    assert isinstance(size, PublishedStatistics)
     assert (size.graphs, size.avg_nodes, size.avg_edges) == (graphs, avg_nodes, avg_edges)
     assert (size.edges_counted, size.classes_or_tasks) == (counted, classes_or_tasks)
 
@@ -204,7 +213,7 @@ def test_statistics_are_as_printed(
 def test_transfer_sets_count_each_edge_of_their_ogb_twin_twice(name: str) -> None:
     """The paper heads this column 'Avg. Degree', but the numbers are edges counted in both directions."""
     size, twin = statistics(name), statistics(f"ogbg-mol{name.lower()}")
-    assert size is not None and twin is not None
+    assert isinstance(size, PublishedStatistics) and isinstance(twin, PublishedStatistics)
     assert size.graphs == twin.graphs
     assert size.avg_edges == pytest.approx(2 * twin.avg_edges, abs=0.2)
 
@@ -212,7 +221,7 @@ def test_transfer_sets_count_each_edge_of_their_ogb_twin_twice(name: str) -> Non
 def test_words_are_those_of_the_schema() -> None:
     for dataset in {r.dataset for r in results()} | {"ZINC-2M", "PPI-306K"}:
         size = statistics(dataset)
-        assert size is not None
+        assert isinstance(size, PublishedStatistics)
         assert size.task in get_args(TaskKind) and size.metric in get_args(Metric)
         assert size.edges_counted in ("undirected", "directed")
 

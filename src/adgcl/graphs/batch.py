@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any
 
@@ -57,13 +57,6 @@ class GraphBatch:
         """PyG's `[2, E]`: sources over targets."""
         return torch.stack((self.col.long(), self.target))
 
-    @cached_property
-    def edge_batch(self) -> Tensor:
-        """The graph of every edge."""
-        return torch.repeat_interleave(
-            torch.arange(self.num_graphs, device=self.device), self.edge_counts, output_size=self.num_edges
-        )
-
     def owners(self, copies: int) -> Tensor:
         """The graph of every node, for several copies of the batch standing one after another."""
         if copies == 1:
@@ -112,10 +105,6 @@ class GraphBatch:
             for f in fields(self)
         }
         return GraphBatch(**moved)
-
-    def with_x(self, x: Tensor | None, x_num: Tensor | None) -> GraphBatch:
-        """The same graphs with other node features."""
-        return replace(self, x=x, x_num=x_num)
 
 
 def cut_batch(store: GraphStore, ids: IntArray) -> GraphBatch:

@@ -18,8 +18,3 @@ class View:
     edge_keep: Tensor | None = None
     node_keep: Tensor | None = None
     feature_keep: Tensor | None = None
-
-    def detached(self) -> View:
-        """The same View without a gradient."""
-        cut = (None if w is None else w.detach() for w in (self.edge_keep, self.node_keep, self.feature_keep))
-        return View(*cut)

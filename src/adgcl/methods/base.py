@@ -36,7 +36,6 @@ class Method(nn.Module):
     Config: ClassVar[type[MethodConfig]] = MethodConfig
     title: ClassVar[str] = ""
     trains: bool = True
-    needs_labels: ClassVar[bool] = False
     encoder: Encoder
 
     def __init__(self, config: MethodConfig, encoder: EncoderConfig, spec: FeatureSpec, task: Task) -> None:
@@ -56,9 +55,6 @@ class Method(nn.Module):
     def step(self, batch: GraphBatch, generator: torch.Generator) -> Metrics:
         """Update on one batch; return what is worth showing, as tensors without gradient."""
         raise TypeError(f"{type(self).__name__} must define step")
-
-    def start_epoch(self, epoch: int) -> None:
-        """Called before the first step of every epoch."""
 
     def update(self, loss: Tensor, *players: str) -> None:
         """One optimiser step of the named players on `loss`."""

@@ -1,10 +1,9 @@
-"""Trackers: what happens beside training — a progress bar, TensorBoard."""
+"""Trackers: what happens beside training, such as a progress bar."""
 
 from __future__ import annotations
 
 import sys
 from dataclasses import dataclass, field
-from pathlib import Path
 from types import TracebackType
 from typing import Any, Protocol
 
@@ -89,26 +88,3 @@ class ProgressBar:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.stop()
-
-
-class TensorBoard:
-    """Every epoch's metrics as TensorBoard scalars (needs the extra `adgcl[tensorboard]`)."""
-
-    def __init__(self, folder: Path) -> None:
-        from torch.utils.tensorboard import SummaryWriter
-
-        self._writer = SummaryWriter(str(folder))
-
-    def start(self, epochs: int, steps: int, done: int) -> None:
-        pass
-
-    def step(self, report: StepReport) -> None:
-        pass
-
-    def epoch(self, row: dict[str, Any]) -> None:
-        for name, value in row.items():
-            if name != "epoch":
-                self._writer.add_scalar(name, value, row["epoch"])
-
-    def stop(self) -> None:
-        self._writer.close()

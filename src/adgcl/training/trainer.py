@@ -14,7 +14,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from adgcl.core.errors import CheckpointError, DataError, Interrupted, TrainingError
+from adgcl.core.errors import CheckpointError, Interrupted, TrainingError
 from adgcl.core.schema import FeatureSpec, Task
 from adgcl.core.seeds import derived_rng, derived_seed
 from adgcl.graphs.ranges import IntArray
@@ -54,10 +54,6 @@ class Trainer:
         self.data = data or {}
         self.device = pick_device(config.training.device)
         self.method = build_method(config, store.spec, store.task)
-        if self.method.needs_labels and store.y is None:
-            raise DataError(
-                f"{self.method.title} learns from labels, but these graphs have none.", "Choose another --method."
-            )
         self.generator = torch.Generator(self.device)
         self.progress = Progress()
         torch.manual_seed(derived_seed(config.training.seed, "global"))
@@ -97,7 +93,6 @@ class Trainer:
         epoch = progress.epoch + 1
         order = self._order(epoch)
         size = self.config.training.batch_size
-        self.method.start_epoch(epoch)
         while progress.step < self.steps:
             ids = order[progress.step * size : (progress.step + 1) * size]
             metrics = self._step(ids, epoch)
