@@ -38,22 +38,12 @@ def main() -> None:
         mark = "" if result.target is None else ("ok" if result.reached else "BELOW TARGET")
         target = "" if result.target is None else f"target {result.target:g}x"
         print(f"{result.name:75} {result.ratio:7.2f}x  {target:12} {mark}", file=sys.stderr, flush=True)
-    if arguments.json:
-        print(json.dumps([r.to_json() for r in results], indent=2))
-    else:
-        print(_table(results))
+    print(json.dumps([r.to_json() for r in results], indent=2) if arguments.json else table(results))
 
 
-def _table(results: list[Measurement]) -> str:
-    from adgcl.core.provenance import machine
-
-    about = machine()
-    lines = [
-        f"Measured on {about['processor']}, {about['cores']} cores.",
-        "",
-        "| what | ratio | target | ours | plain | unit |",
-    ]
-    lines.append("| --- | ---: | ---: | ---: | ---: | --- |")
+def table(results: list[Measurement]) -> str:
+    """The measurements as a Markdown table."""
+    lines = ["| what | times faster | target | ours | plain | unit |", "| --- | ---: | ---: | ---: | ---: | --- |"]
     for r in results:
         target = "" if r.target is None else f"{r.target:g}"
         plain = "" if r.plain is None else f"{r.plain:.4g}"

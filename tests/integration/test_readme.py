@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
@@ -21,6 +22,14 @@ def test_the_figure_is_that_of_the_records():
     assert (ROOT / "results/figure.svg").read_text(encoding="utf-8") == figure_of_records(
         read_records(ROOT / "results")
     )
+
+
+def test_the_speeds_are_those_that_were_measured():
+    from benchmarks.__main__ import table
+    from benchmarks.timing import Measurement
+
+    rows = json.loads((ROOT / "benchmarks/measured.json").read_text(encoding="utf-8"))
+    assert table([Measurement(**row) for row in rows]) in (ROOT / "README.md").read_text(encoding="utf-8")
 
 
 def test_links_lead_somewhere():
