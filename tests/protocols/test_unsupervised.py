@@ -55,6 +55,12 @@ def test_errors_are_minimised():
     assert select(history, "strict", higher_is_better=False).epochs == (2,)
 
 
+def test_the_svm_probe_judges_at_its_own_epochs():
+    protocol = UnsupervisedConfig(probes=("linear", "svm"), evaluate_every=5, svm_epochs=(20,))
+    asked = {epoch: protocol.probes_at(epoch, epochs=27) for epoch in (3, 5, 20, 27)}
+    assert asked == {3: (), 5: ("linear",), 20: ("linear", "svm"), 27: ("linear", "svm")}
+
+
 def dataset(**changes):
     store = random_store(num_graphs=40, seed=3)
     return Dataset("toy", store, Origin("tu"), **changes)

@@ -37,7 +37,19 @@ class UnsupervisedConfig(Config):
     mode: Mode = Field("strict", description="as_published repeats the paper's choices, strict leaks nothing")
     probes: tuple[Probe, ...] = Field(("linear",), description="linear, svm, or both on the same embeddings")
     evaluate_every: int = Field(5, ge=1, description="epochs between evaluations")
+    svm_epochs: tuple[int, ...] = Field(
+        (), description="the only epochs the SVM probe judges, besides the last; none means every evaluation"
+    )
     num_folds: int = Field(10, ge=2, description="folds where the data has no split of its own")
+
+    def probes_at(self, epoch: int, epochs: int) -> tuple[Probe, ...]:
+        """The probes that judge after `epoch` of `epochs`."""
+        last = epoch == epochs
+        due = {
+            "linear": last or epoch % self.evaluate_every == 0,
+            "svm": last or (epoch in self.svm_epochs if self.svm_epochs else epoch % self.evaluate_every == 0),
+        }
+        return tuple(probe for probe in self.probes if due[probe])
 
 
 @dataclass(frozen=True)
@@ -117,18 +129,19 @@ def run_seed(
     history.forget_after(trainer.progress.epoch)
     spent = history.seconds
 
-    def evaluate(method: Method, epoch: int) -> None:
+    def evaluate(method: Method, epoch: int, probes: tuple[Probe, ...]) -> None:
         embedding = embed_store(method, dataset.store)
         seconds = spent + time.monotonic() - started
-        history.add(judge(embedding, dataset, protocol, run.training.seed, epoch), seconds)
+        asked = protocol.model_copy(update={"probes": probes})
+        history.add(judge(embedding, dataset, asked, run.training.seed, epoch), seconds)
 
     def after_epoch(epoch: int) -> None:
-        if epoch % protocol.evaluate_every == 0 or epoch == run.training.epochs:
-            evaluate(trainer.method, epoch)
+        if probes := protocol.probes_at(epoch, run.training.epochs):
+            evaluate(trainer.method, epoch, probes)
 
     method = trainer.fit(after_epoch)
     if not history.evaluations:
-        evaluate(method, trainer.progress.epoch)
+        evaluate(method, trainer.progress.epoch, protocol.probes)
     rows = RunFolder(folder).read_metrics() if folder else []
     training = {k: v for k, v in rows[-1].items() if k in ("loss", "drop_ratio")} if rows else {}
     result = SeedRun(
