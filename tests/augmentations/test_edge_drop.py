@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import torch
 
-from adgcl.augmentations.edge_drop import EdgeDrop, GateConfig, drop_ratio
-from adgcl.augmentations.gates import logistic_noise, relaxed_bernoulli
+from adgcl.augmentations.edge_drop import EdgeDrop, drop_ratio
+from adgcl.augmentations.gates import GateConfig, logistic_noise, relaxed_bernoulli
 from adgcl.encoders.base import EncoderConfig
 from tests.graph_cases import random_store
 

@@ -25,11 +25,19 @@ def test_the_figure_is_that_of_the_records():
 
 
 def test_the_speeds_are_those_that_were_measured():
-    from benchmarks.__main__ import table
-    from benchmarks.timing import Measurement
+    from benchmarks.measured import put_between_marks, read_measured
 
-    rows = json.loads((ROOT / "benchmarks/measured.json").read_text(encoding="utf-8"))
-    assert table([Measurement(**row) for row in rows]) in (ROOT / "README.md").read_text(encoding="utf-8")
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert text == put_between_marks(text, read_measured()), "run `python -m benchmarks --write`"
+
+
+def test_the_costs_are_those_that_were_measured():
+    from benchmarks.costs import page
+
+    tree = json.loads((ROOT / "benchmarks/costs.json").read_text(encoding="utf-8"))
+    assert (ROOT / "docs/costs.md").read_text(encoding="utf-8") == page(tree), (
+        "run `python -m benchmarks.costs --render`"
+    )
 
 
 def test_links_lead_somewhere():
@@ -49,8 +57,15 @@ def test_commands_are_known():
 
 def test_settings_of_records_still_resolve():
     """A Record's configuration can be run again with this version."""
+    from adgcl.experiments.presets import presets
     from adgcl.training.run_config import resolve
 
+    rows = {name.rpartition("-")[0]: preset.method for name, preset in presets().items()}
     for record in read_records(ROOT / "results"):
-        sections = {k: v for k, v in record.config.items() if k != "protocol"}
-        assert resolve(sections).method.name == record.method
+        sections = {k: v for k, v in record.config.items() if k not in ("protocol", "tune", "take")}
+        assert resolve(sections).method.name == rows.get(record.method, record.method)
+
+
+def test_the_page_of_results_is_that_of_the_records():
+    text = (ROOT / "docs/results.md").read_text(encoding="utf-8")
+    assert text == put_between_marks(text, read_records(ROOT / "results")), "run `make results`"

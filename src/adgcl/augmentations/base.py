@@ -9,11 +9,12 @@ from torch import Tensor, nn
 
 from adgcl.core.registry import Registry
 from adgcl.graphs.batch import GraphBatch
+from adgcl.graphs.ops import rows
 from adgcl.graphs.view import View
 
 
 class Augmented(NamedTuple):
-    """A View, and how much of each graph it drops on average: the paper's regulariser."""
+    """A View, and how much of each graph it drops (or adds) on average: the paper's regulariser."""
 
     view: View
     drop_ratio: Tensor
@@ -24,6 +25,13 @@ class Augmentation(nn.Module):
 
     def forward(self, batch: GraphBatch, generator: torch.Generator) -> Augmented:
         raise TypeError(f"{type(self).__name__} must define forward")
+
+
+def mean_over_graphs(values: Tensor, owner: Tensor, num_graphs: int) -> Tensor:
+    """The mean of `values [items]` over the items of each graph, then over the graphs that have any; else 0."""
+    counts = torch.bincount(owner, minlength=num_graphs)
+    share = 1.0 / (counts * (counts > 0).sum())
+    return torch.dot(values, rows(share, owner))
 
 
 AUGMENTATIONS: Registry[type[Augmentation]] = Registry("augmentation", "adgcl.augmentations")

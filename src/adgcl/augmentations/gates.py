@@ -3,10 +3,25 @@
 from __future__ import annotations
 
 import torch
+from pydantic import Field
 from torch import Tensor
+
+from adgcl.core.config import Config
 
 # Noise is drawn from (MARGIN, 1 - MARGIN), so that its logit stays finite.
 MARGIN = 1e-4
+
+
+class GateConfig(Config):
+    """How keep weights are drawn from logits, and what gives the logits."""
+
+    temperature: float = Field(1.0, gt=0.0, le=10.0, description="softness of the keep weights; the authors fix 1")
+    hard: bool = Field(False, description="round weights to 0 or 1, gradient straight through")
+    tied: bool = Field(False, description="keep or drop both directions of an edge together")
+    mlp_dim: int = Field(64, ge=1, description="width of the network that scores an edge or a node")
+    candidates: float = Field(
+        0.5, gt=0.0, le=10.0, description="new edges that edge_add may choose from, as a share of a graph's edges"
+    )
 
 
 def logistic_noise(count: int, generator: torch.Generator) -> Tensor:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -22,5 +23,9 @@ class _Reverse(torch.autograd.Function):
 
 def reversed_gradient(view: View) -> View:
     """The same View; whatever minimises a loss downstream makes the augmenter maximise it."""
-    flipped = (None if w is None else _Reverse.apply(w) for w in (view.edge_keep, view.node_keep, view.feature_keep))
-    return View(*flipped)
+    edge_keep, node_keep, feature_keep = (
+        None if weight is None else _Reverse.apply(weight)
+        for weight in (view.edge_keep, view.node_keep, view.feature_keep)
+    )
+    added = None if view.added is None else replace(view.added, keep=_Reverse.apply(view.added.keep))
+    return View(edge_keep, node_keep, feature_keep, added)

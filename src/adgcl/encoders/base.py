@@ -13,11 +13,9 @@ from adgcl.core.config import Config
 from adgcl.core.registry import Registry
 from adgcl.core.schema import FeatureSpec
 from adgcl.encoders.readout import READOUTS
+from adgcl.encoders.stack import Stack, stack_views
 from adgcl.graphs.batch import GraphBatch
 from adgcl.graphs.view import View
-
-# One entry per copy of the batch that goes through a layer: the edge keep weights of its View.
-Keeps = tuple[Tensor | None, ...]
 
 
 class EncoderConfig(Config):
@@ -70,41 +68,27 @@ class Encoder(nn.Module):
 
     def stacked(self, batch: GraphBatch, views: list[View]) -> Embedding:
         """Several Views of one batch in one pass; their rows stand one View after another."""
-        node_keep = _stacked_node_keep(batch, views)
-        node_emb = self._node_emb(batch, views, node_keep)
-        return Embedding(node_emb, self.readout(_weighted(node_emb, node_keep), batch, len(views)))
+        stack = stack_views(batch, views)
+        node_emb = self._node_emb(batch, views, stack)
+        return Embedding(node_emb, self.readout(node_emb, batch, stack.copies, stack.node_keep))
 
     def node_emb(self, batch: GraphBatch) -> Tensor:
         """Only the node rows: what an augmenter needs."""
-        return self._node_emb(batch, [View()], None)
+        return self._node_emb(batch, [View()], Stack((None,), (None,)))
 
-    def _node_emb(self, batch: GraphBatch, views: list[View], node_keep: Tensor | None) -> Tensor:
-        keeps = tuple(view.edge_keep for view in views)
+    def _node_emb(self, batch: GraphBatch, views: list[View], stack: Stack) -> Tensor:
         inputs = [self.inputs(batch, view.feature_keep) for view in views]
         h = inputs[0] if len(views) == 1 else torch.cat(inputs)
-        states = self.states(h, batch, keeps, node_keep, self.edge_inputs(batch))
+        states = self.states(h, batch, stack, self.edge_inputs(batch))
         return torch.cat(list(states), dim=1) if self.config.layers == "all" else states[-1]
 
-    def states(
-        self, h: Tensor, batch: GraphBatch, keeps: Keeps, node_keep: Tensor | None, edges: Any
-    ) -> Sequence[Tensor]:
+    def states(self, h: Tensor, batch: GraphBatch, stack: Stack, edges: Any) -> Sequence[Tensor]:
         """The rows after each layer."""
         states = []
         for layer in self.layers:
-            h = layer(_weighted(h, node_keep), batch, keeps, edges)
+            h = layer(h, batch, stack, edges)
             states.append(h)
         return states
-
-
-def _weighted(h: Tensor, node_keep: Tensor | None) -> Tensor:
-    return h if node_keep is None else h * node_keep.unsqueeze(1)
-
-
-def _stacked_node_keep(batch: GraphBatch, views: list[View]) -> Tensor | None:
-    if all(view.node_keep is None for view in views):
-        return None
-    untouched = torch.ones(batch.num_nodes, device=batch.device)
-    return torch.cat([untouched if view.node_keep is None else view.node_keep for view in views])
 
 
 ENCODERS: Registry[type[Encoder]] = Registry("encoder", "adgcl.encoders")

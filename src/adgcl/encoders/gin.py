@@ -9,10 +9,12 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from adgcl.core.schema import FeatureSpec
-from adgcl.encoders.base import ENCODERS, Encoder, EncoderConfig, Keeps
+from adgcl.encoders.base import ENCODERS, Encoder, EncoderConfig
 from adgcl.encoders.fused import FusedGIN, LayerPlan
 from adgcl.encoders.inputs import RawInputs
 from adgcl.encoders.norm import NodeNorm
+from adgcl.encoders.stack import Keeps, Stack
+from adgcl.graphs.added import with_added_messages
 from adgcl.graphs.batch import GraphBatch
 from adgcl.graphs.ops import neighbour_sum
 
@@ -31,13 +33,15 @@ class GINLayer(nn.Module):
         self.norm = NodeNorm(config.hidden_dim) if config.batch_norm else None
         self.last, self.dropout = last, config.dropout
 
-    def forward(self, h: Tensor, batch: GraphBatch, keeps: Keeps, edges: object) -> Tensor:
-        if self.norm is None:
-            sums = [neighbour_sum(part, batch, keep) for part, keep in zip(h.chunk(len(keeps)), keeps)]
-            h = self.second(self.first(h + torch.cat(sums)).relu())
+    def forward(self, h: Tensor, batch: GraphBatch, stack: Stack, edges: object) -> Tensor:
+        if self.norm is None or not stack.last_edges_only:
+            parts = [neighbour_sum(p, batch, keep) for p, keep in zip(h.chunk(stack.copies), stack.edge_keeps)]
+            sums = with_added_messages(torch.cat(parts), h, stack.added)
+            h = self.second(self.first(h + sums).relu())
+            h = h if self.norm is None else self.norm(h, stack.copies, stack.node_keeps)
             h = h if self.last else h.relu()
         else:
-            h = fused_layers([self], h, batch, keeps)[0]
+            h = fused_layers([self], h, batch, stack.edge_keeps)[0]
         return F.dropout(h, self.dropout, self.training) if self.dropout else h
 
 
@@ -68,9 +72,7 @@ class GIN(Encoder):
             GINLayer(width, config, last=i == config.num_layers - 1) for i, width in enumerate(widths)
         )
 
-    def states(
-        self, h: Tensor, batch: GraphBatch, keeps: Keeps, node_keep: Tensor | None, edges: object
-    ) -> Sequence[Tensor]:
-        if node_keep is not None or self.config.dropout or not self.config.batch_norm:
-            return super().states(h, batch, keeps, node_keep, edges)
-        return fused_layers(list(self.layers), h, batch, keeps)  # type: ignore[arg-type]
+    def states(self, h: Tensor, batch: GraphBatch, stack: Stack, edges: object) -> Sequence[Tensor]:
+        if self.config.dropout or not self.config.batch_norm or not stack.last_edges_only:
+            return super().states(h, batch, stack, edges)
+        return fused_layers(list(self.layers), h, batch, stack.edge_keeps)  # type: ignore[arg-type]

@@ -7,9 +7,11 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from adgcl.core.schema import FeatureSpec
-from adgcl.encoders.base import ENCODERS, Encoder, EncoderConfig, Keeps
+from adgcl.encoders.base import ENCODERS, Encoder, EncoderConfig
 from adgcl.encoders.inputs import EdgeInputs, EmbeddedInputs
 from adgcl.encoders.norm import NodeNorm
+from adgcl.encoders.stack import Stack
+from adgcl.graphs.added import with_added_messages
 from adgcl.graphs.batch import GraphBatch
 from adgcl.graphs.ops import edge_message_sum
 
@@ -17,7 +19,7 @@ from adgcl.graphs.ops import edge_message_sum
 class GINELayer(nn.Module):
     """`h_i <- drop(relu(norm(mlp(h_i + sum over neighbours j of keep_ij relu(h_j + bond_ij)))))`.
 
-    As in GIN, there is no bias in front of a normalisation.
+    As in GIN, there is no bias in front of a normalisation. An edge that a View adds has no bond: its `bond_ij` is 0.
     """
 
     def __init__(self, config: EncoderConfig, last: bool) -> None:
@@ -29,13 +31,16 @@ class GINELayer(nn.Module):
         self.norm = NodeNorm(width) if config.batch_norm else None
         self.last, self.dropout = last, config.dropout
 
-    def forward(self, h: Tensor, batch: GraphBatch, keeps: Keeps, edges: tuple[Tensor, Tensor]) -> Tensor:
-        copies = len(keeps)
-        sums = [edge_message_sum(part, *edges, batch, keep) for part, keep in zip(h.chunk(copies), keeps)]
-        h = self.first(h + (sums[0] if copies == 1 else torch.cat(sums)))
-        h = h if self.inner_norm is None else self.inner_norm(h, copies)
+    def forward(self, h: Tensor, batch: GraphBatch, stack: Stack, edges: tuple[Tensor, Tensor]) -> Tensor:
+        copies, keeps = stack.copies, stack.edge_keeps
+        parts = [edge_message_sum(part, *edges, batch, keep) for part, keep in zip(h.chunk(copies), keeps)]
+        sums = parts[0] if copies == 1 else torch.cat(parts)
+        if stack.added is not None:
+            sums = with_added_messages(sums, h.relu(), stack.added)
+        h = self.first(h + sums)
+        h = h if self.inner_norm is None else self.inner_norm(h, copies, stack.node_keeps)
         h = self.second(h.relu())
-        h = h if self.norm is None else self.norm(h, copies)
+        h = h if self.norm is None else self.norm(h, copies, stack.node_keeps)
         h = h if self.last else h.relu()
         return F.dropout(h, self.dropout, self.training) if self.dropout else h
 

@@ -5,40 +5,51 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
+from adgcl.graphs.columns import Column
 from adgcl.graphs.ranges import offsets
 from adgcl.graphs.store import GraphStore
 
 _ROWS = ("in_degree", "edge_source", "edge_reverse", "x", "x_num", "edge_attr", "edge_num", "y")
 
 
-def concatenate(stores: Iterable[GraphStore]) -> GraphStore:
-    """One store of all graphs, in order; the stores must agree in features and task, and have no ids.
+class Joining:
+    """Stores joined as they come; they must agree in features and task, and have no ids.
 
-    The pieces are dropped column by column, so memory peaks at the result and one column more.
+    None of them is kept, and long columns are joined on disk: memory does not grow with the number of graphs, but for
+    the few bytes each that say where it starts.
     """
-    names = (*_ROWS, "node_counts", "edge_counts")
-    columns: dict[str, list[npt.NDArray[Any] | None]] = {name: [] for name in names}
-    spec = task = None
+
+    def __init__(self) -> None:
+        self._columns = {name: Column() for name in (*_ROWS, "node_counts", "edge_counts")}
+        self._last: GraphStore | None = None
+
+    @property
+    def empty(self) -> bool:
+        return self._last is None
+
+    def add(self, store: GraphStore) -> None:
+        self._last = store
+        for name, column in self._columns.items():
+            column.append(getattr(store, name))
+
+    def whole(self) -> GraphStore:
+        """One store of all graphs, in order."""
+        if self._last is None:
+            raise ValueError("no stores to join")
+        joined: dict[str, Any] = {name: column.whole() for name, column in self._columns.items()}
+        return GraphStore(
+            node_ptr=offsets(joined.pop("node_counts")),
+            edge_ptr=offsets(joined.pop("edge_counts")),
+            **joined,
+            ids=None,
+            spec=self._last.spec,
+            task=self._last.task,
+        )
+
+
+def concatenate(stores: Iterable[GraphStore]) -> GraphStore:
+    """One store of all graphs of some stores, in order."""
+    joining = Joining()
     for store in stores:
-        spec, task = store.spec, store.task
-        for name, pieces in columns.items():
-            pieces.append(getattr(store, name))
-    if spec is None or task is None:
-        raise ValueError("no stores to concatenate")
-    joined = {name: _joined(columns.pop(name)) for name in _ROWS}
-    return GraphStore(
-        node_ptr=offsets(_joined(columns.pop("node_counts"))),
-        edge_ptr=offsets(_joined(columns.pop("edge_counts"))),
-        **joined,
-        ids=None,
-        spec=spec,
-        task=task,
-    )
-
-
-def _joined(pieces: list[npt.NDArray[Any] | None]) -> Any:
-    """The pieces as one array; a column that some piece lacks is lacking in the whole."""
-    return None if any(piece is None for piece in pieces) else np.concatenate(pieces)  # type: ignore[arg-type]
+        joining.add(store)
+    return joining.whole()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -12,7 +12,7 @@ import numpy.typing as npt
 from adgcl.core.errors import DataError
 from adgcl.core.schema import Task
 from adgcl.graphs.atoms import FeatureSet, feature_spec
-from adgcl.graphs.concat import concatenate
+from adgcl.graphs.concat import Joining
 from adgcl.graphs.processes import map_chunks
 from adgcl.graphs.ranges import IntArray
 from adgcl.graphs.smiles_chunk import Failure, convert
@@ -64,21 +64,20 @@ def molecules_to_store(
         raise DataError(f"There are {len(smiles)} SMILES but {len(ids)} ids.")
     kept: list[IntArray] = [np.empty(0, dtype=np.int64)]
     failures: list[Failure] = []
-    stores: list[GraphStore] = []
-    done = 0
+    joining, done = Joining(), 0
     for size, chunk in map_chunks(partial(convert, features=features), smiles, workers):
         kept.append(chunk.kept + done)
         failures.extend(replace(f, position=f.position + done) for f in chunk.failures)
         if chunk.store is not None:
-            stores.append(chunk.store)
+            joining.add(chunk.store)
         done += size
         if progress is not None:
             progress(done, len(smiles))
-    if not stores:
+    if joining.empty:
         raise NoMoleculesError(failures)
     positions = np.concatenate(kept)
     store = replace(
-        concatenate(_drained(stores)),
+        joining.whole(),
         y=None if labels is None else labels[positions],
         ids=None if ids is None else [str(ids[i]) for i in positions],
         task=task or _default_task(labels),
@@ -97,10 +96,3 @@ def _rows_of(y: npt.ArrayLike | None, count: int, what: str) -> npt.NDArray[np.f
 
 def _default_task(labels: npt.NDArray[np.float64] | None) -> Task:
     return Task("none", num_tasks=0) if labels is None else Task("regression", num_tasks=labels.shape[1])
-
-
-def _drained(stores: list[GraphStore]) -> Iterator[GraphStore]:
-    """Hand the stores over without keeping them, so that their arrays can go as they are joined."""
-    stores.reverse()
-    while stores:
-        yield stores.pop()

@@ -28,7 +28,9 @@ def neighbour_sum(x: Tensor, batch: GraphBatch, edge_keep: Tensor | None = None)
     """`out[i] = sum over edges e = (j -> i) of edge_keep[e] * x[j]`; without weights every edge counts 1."""
     edge_keep = batch.ones if edge_keep is None else edge_keep
     x = _wide(x)
-    return _NeighbourSum.apply(x, edge_keep.to(x.dtype), batch)
+    # Sparse products want 32 bits.
+    with torch.autocast(x.device.type, enabled=False):
+        return _NeighbourSum.apply(x, edge_keep.to(x.dtype), batch)
 
 
 def edge_message_sum(

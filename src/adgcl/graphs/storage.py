@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from safetensors.numpy import save_file
 
 from adgcl.core.errors import DataError
 from adgcl.core.files import atomic_write
 from adgcl.core.schema import FeatureSpec, Task
 from adgcl.graphs.ranges import offsets
 from adgcl.graphs.store import GraphStore
+from adgcl.graphs.tensor_file import DTYPES, write_tensors
 
 FORMAT = "adgcl-store-1"
 SUFFIX = ".graphs"
@@ -26,11 +26,6 @@ _ARRAYS = (
     "node_ptr", "edge_ptr", "in_degree", "edge_source", "edge_reverse",
     "x", "x_num", "edge_attr", "edge_num", "y",
 )  # fmt: skip
-_DTYPES = {
-    "U8": "u1", "U16": "<u2", "U32": "<u4", "U64": "<u8",
-    "I8": "i1", "I16": "<i2", "I32": "<i4", "I64": "<i8",
-    "F32": "<f4", "F64": "<f8",
-}  # fmt: skip
 
 
 class PackedStrings(Sequence[str]):
@@ -81,7 +76,7 @@ def save_store(
         "task": json.dumps(store.task.to_json()),
         "notes": json.dumps(notes or {}),
     }
-    atomic_write(Path(path), lambda part: save_file(arrays, part, metadata=metadata))
+    atomic_write(Path(path), lambda part: write_tensors(part, arrays, metadata))
 
 
 def open_store(path: Path) -> GraphStore:
@@ -165,9 +160,9 @@ def _is_sound(store: GraphStore) -> bool:
 
 
 def _map_array(path: Path, entry: dict[str, Any]) -> npt.NDArray[Any]:
-    if entry["dtype"] not in _DTYPES:
+    if entry["dtype"] not in DTYPES:
         raise DataError(f"{path} holds values of an unknown type, {entry['dtype']}.", _PACK_AGAIN)
-    dtype, shape = np.dtype(_DTYPES[entry["dtype"]]), tuple(entry["shape"])
+    dtype, shape = np.dtype(DTYPES[entry["dtype"]]), tuple(entry["shape"])
     start, end = entry["data_offsets"]
     if end - start != dtype.itemsize * math.prod(shape):
         raise DataError(f"{path} is damaged: {end - start} bytes cannot hold {shape} values.", _PACK_AGAIN)

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from functools import reduce
+from operator import add
+from typing import Annotated, Literal
 
 import torch
-from pydantic import Field
+from pydantic import Field, ValidationInfo, field_validator
 from torch import Tensor, nn
 from torch.optim import Optimizer
 
-from adgcl.augmentations.edge_drop import EdgeDrop, GateConfig
+from adgcl.augmentations.gates import GateConfig
+from adgcl.augmentations.mixture import checked_names, make_augmenter
 from adgcl.augmentations.reversal import reversed_gradient
 from adgcl.core.schema import FeatureSpec, Task
 from adgcl.encoders.base import EncoderConfig, make_encoder
 from adgcl.encoders.heads import ProjectionHead, initialise
 from adgcl.graphs.batch import GraphBatch
-from adgcl.graphs.view import View
+from adgcl.graphs.view import View, combined
 from adgcl.methods.base import METHODS, Method, MethodConfig, Metrics, frozen, switch
 from adgcl.methods.optimizer import PlayerAdam
 from adgcl.objectives.info_nce import Directions, info_nce
@@ -25,7 +28,16 @@ class ADGCLConfig(MethodConfig):
     """Settings of AD-GCL; the defaults are AD-GCL-FIX as the authors run it."""
 
     name: str = "adgcl"
-    reg_lambda: float = Field(5.0, ge=0.0, description="price of dropping edges (lambda_reg, Eq. 8)")
+    augmentations: tuple[str, ...] = Field(
+        ("edge_drop",),
+        description="what the augmenter may do: edge_drop (the paper's), node_drop, feature_mask, edge_add",
+    )
+    reg_lambda: float = Field(
+        5.0, ge=0.0, description="price of dropping edges, or of whatever is changed (lambda_reg, Eq. 8)"
+    )
+    reg_weights: dict[str, Annotated[float, Field(ge=0.0)]] = Field(
+        {}, description="price of single augmentations in units of reg_lambda; 1 where none is given"
+    )
     temperature: float = Field(0.2, gt=0.0, description="temperature of the contrastive loss")
     directions: Directions = Field("both", description="contrast rows only, or rows and columns")
     update: Literal["alternating", "simultaneous"] = Field(
@@ -33,12 +45,32 @@ class ADGCLConfig(MethodConfig):
     )
     encoder_lr: float = Field(1e-3, gt=0.0, description="learning rate of encoder and projection head")
     augmenter_lr: float = Field(1e-3, gt=0.0, description="learning rate of the augmenter")
-    gate: GateConfig = Field(GateConfig(), description="how edges are dropped")
+    gate: GateConfig = Field(GateConfig(), description="how weights of edges and nodes are drawn")
+
+    _known = field_validator("augmentations")(checked_names)
+
+    @field_validator("augmentations", mode="before")
+    @classmethod
+    def _listed(cls, names: object) -> object:
+        """`edge_drop,node_drop` is a list too: quotes are a nuisance on a command line."""
+        return tuple(part.strip() for part in names.split(",")) if isinstance(names, str) else names
+
+    @field_validator("reg_weights")
+    @classmethod
+    def _priced(cls, weights: dict[str, float], info: ValidationInfo) -> dict[str, float]:
+        for name in weights:
+            if name not in info.data.get("augmentations", weights):
+                raise ValueError(f"{name!r} has a price but is not among the augmentations")
+        return weights
 
 
 @METHODS.register("adgcl")
 class ADGCL(Method):
-    """`min over encoder, max over augmenter of InfoNCE(G, t(G)) - reg_lambda * drop_ratio` (Eq. 8)."""
+    """`min over encoder, max over augmenter of InfoNCE(G, t(G)) - reg_lambda * drop_ratio` (Eq. 8).
+
+    Beyond the paper, `t` may also drop nodes, mask features and add edges. Each has a regulariser of its own, the mean
+    share of a graph that it changes; the augmenter pays `reg_lambda` times the sum of `reg_weights` times these.
+    """
 
     Config = ADGCLConfig
     title = "AD-GCL"
@@ -49,7 +81,9 @@ class ADGCL(Method):
         self.encoder = make_encoder(encoder, spec)
         self.head = ProjectionHead(self.encoder.node_dim)
         initialise(self)
-        self.augmenter = EdgeDrop(encoder, config.gate, spec)
+        self.augmenter = make_augmenter(config.augmentations, encoder, config.gate, spec)
+        self.prices = [config.reg_lambda * config.reg_weights.get(name, 1.0) for name in config.augmentations]
+        self.ratio_names = ["drop_ratio" if name == "edge_drop" else f"{name}_ratio" for name in config.augmentations]
 
     def make_optimizers(self) -> dict[str, Optimizer]:
         learner = nn.ModuleList([self.encoder, self.head])
@@ -77,6 +111,12 @@ class ADGCL(Method):
     def _loss(self, z: Tensor, z_view: Tensor) -> Tensor:
         return info_nce(z, z_view, self.config.temperature, self.config.directions)
 
+    def _draw(self, batch: GraphBatch, generator: torch.Generator) -> tuple[View, Tensor, Metrics]:
+        """A View of the batch, what the augmenter pays for it, and the share that each augmentation changes."""
+        views, ratios = zip(*self.augmenter.parts(batch, generator))
+        price = reduce(add, (price * ratio for price, ratio in zip(self.prices, ratios)))
+        return combined(views), price, {name: ratio.detach() for name, ratio in zip(self.ratio_names, ratios)}
+
     def _augmenter_step(self, batch: GraphBatch, generator: torch.Generator) -> Metrics:
         """The augmenter makes the pair hard to match; the encoder stands still, in evaluation mode."""
         switch(self.augmenter, training=True)
@@ -84,17 +124,17 @@ class ADGCL(Method):
         with frozen(self.optimizers["encoder"]):
             with torch.no_grad():
                 z = self.project(batch)
-            view, drop_ratio = self.augmenter(batch, generator)
+            view, price, ratios = self._draw(batch, generator)
             loss = self._loss(z, self.project(batch, view))
-            self.update(self.config.reg_lambda * drop_ratio - loss, "augmenter")
-        return {"drop_ratio": drop_ratio.detach()}
+            self.update(price - loss, "augmenter")
+        return ratios
 
     def _encoder_step(self, batch: GraphBatch, generator: torch.Generator) -> Metrics:
         """The encoder matches the pair again; the augmenter stands still, with fresh noise."""
         switch(self.augmenter, training=False)
         switch(self.encoder, training=True)
         with torch.no_grad():
-            view, _ = self.augmenter(batch, generator)
+            view, _, _ = self._draw(batch, generator)
         loss = self._loss(*self.project_pair(batch, view))
         self.update(loss, "encoder")
         return {"loss": loss.detach()}
@@ -103,7 +143,7 @@ class ADGCL(Method):
         """Both players from one sample and one backward pass."""
         switch(self.augmenter, training=True)
         switch(self.encoder, training=True)
-        view, drop_ratio = self.augmenter(batch, generator)
+        view, price, ratios = self._draw(batch, generator)
         loss = self._loss(*self.project_pair(batch, reversed_gradient(view)))
-        self.update(loss + self.config.reg_lambda * drop_ratio, "encoder", "augmenter")
-        return {"loss": loss.detach(), "drop_ratio": drop_ratio.detach()}
+        self.update(loss + price, "encoder", "augmenter")
+        return {"loss": loss.detach(), **ratios}

@@ -6,16 +6,21 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import ClassVar
 
+import numpy as np
+import numpy.typing as npt
 import torch
 from pydantic import Field
 from torch import Tensor, nn
 from torch.optim import Optimizer
 
 from adgcl.core.config import Config
+from adgcl.core.errors import DataError
 from adgcl.core.registry import Registry
 from adgcl.core.schema import FeatureSpec, Task
+from adgcl.data.dataset import Dataset
 from adgcl.encoders.base import Encoder, EncoderConfig
 from adgcl.graphs.batch import GraphBatch
+from adgcl.graphs.store import GraphStore
 
 Metrics = dict[str, Tensor]
 
@@ -35,6 +40,10 @@ class Method(nn.Module):
 
     Config: ClassVar[type[MethodConfig]] = MethodConfig
     title: ClassVar[str] = ""
+    needs_labels: ClassVar[bool] = False
+    needs_smiles: ClassVar[bool] = False
+    # Whether every seed gives the same embedding.
+    deterministic: ClassVar[bool] = False
     trains: bool = True
     encoder: Encoder
 
@@ -42,6 +51,20 @@ class Method(nn.Module):
         super().__init__()
         self.config, self.spec, self.task = config, spec, task
         self.optimizers: dict[str, Optimizer] = {}
+
+    @classmethod
+    def check_data(cls, dataset: Dataset) -> None:
+        """Refuse data that the method does not apply to, before any work is done."""
+        if cls.needs_smiles and dataset.smiles is None:
+            raise DataError(
+                f"{dataset.name} has no SMILES to take fingerprints of.",
+                f"{cls.title} is for molecules; `adgcl methods` lists what works on any graph.",
+            )
+
+    @property
+    def width(self) -> int:
+        """Columns of an embedding."""
+        return self.encoder.node_dim
 
     def make_optimizers(self) -> dict[str, Optimizer]:
         """One optimiser per player, made after the networks are on their device."""
@@ -52,9 +75,16 @@ class Method(nn.Module):
         self.to(device)
         self.optimizers = self.make_optimizers()
 
+    def begin(self, store: GraphStore) -> GraphStore:
+        """Look at the graphs once, before the first step; those it returns are trained on."""
+        return store
+
     def step(self, batch: GraphBatch, generator: torch.Generator) -> Metrics:
         """Update on one batch; return what is worth showing, as tensors without gradient."""
         raise TypeError(f"{type(self).__name__} must define step")
+
+    def end_epoch(self) -> None:
+        """What is to be done after the last step of an epoch; what it needs belongs into buffers, for checkpoints."""
 
     def update(self, loss: Tensor, *players: str) -> None:
         """One optimiser step of the named players on `loss`."""
@@ -74,6 +104,10 @@ class Method(nn.Module):
         """Graph embeddings in evaluation mode."""
         self.encoder.eval()
         return self.encoder(batch).graph_emb.float()
+
+    def embed_dataset(self, dataset: Dataset) -> npt.NDArray[np.float32] | None:
+        """A row per graph from what a Dataset knows besides its graphs; None leaves them to `embed`, batch by batch."""
+        return None
 
 
 METHODS: Registry[type[Method]] = Registry("method", "adgcl.methods")

@@ -1,0 +1,66 @@
+"""Learnable edge adding: a GNN that says of pairs of nodes how likely they stay unjoined."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from adgcl.augmentations.base import AUGMENTATIONS, Augmented, mean_over_graphs
+from adgcl.augmentations.gates import logistic_noise
+from adgcl.augmentations.learnable import EdgeScores
+from adgcl.graphs.added import are_edges
+from adgcl.graphs.batch import GraphBatch
+from adgcl.graphs.ops import rows
+from adgcl.graphs.view import AddedEdges, View
+
+
+@AUGMENTATIONS.register("edge_add")
+class EdgeAdd(EdgeScores):
+    """Candidates are drawn uniformly among the pairs that are no edges; each is added with weight `1 - p_e`, where
+    `p_e = sigmoid((logit_e + noise) / temperature)` and `logit_e = mlp([h_source, h_target])`.
+
+    As with dropping, a high logit leaves the graph as it is. The regulariser is the mean of the added weights.
+    """
+
+    def draw(self, node_emb: Tensor, batch: GraphBatch, generator: torch.Generator) -> Augmented:
+        one, other = candidate_pairs(batch, self.gate.candidates, generator)
+        source, target = torch.cat((one, other)), torch.cat((other, one))
+        logits, noise = self.pair_logits(node_emb, source, target), self._noise(len(one), generator)
+        added = 1 - self.gated(logits, noise)
+        ratio = mean_over_graphs(added, rows(batch.batch, source), batch.num_graphs)
+        return Augmented(View(added=AddedEdges(source, target, added)), ratio)
+
+    def pair_logits(self, node_emb: Tensor, source: Tensor, target: Tensor) -> Tensor:
+        """How much the augmenter wants to leave each pair unjoined; the second half are the opposites of the first."""
+        as_source, as_target = self.ends(node_emb).chunk(2, dim=1)
+        hidden = (rows(as_source, source) + rows(as_target, target) + self.bias).relu()
+        logits: Tensor = self.score(hidden).squeeze(1).float()
+        return logits.view(2, -1).mean(0).repeat(2) if self.gate.tied else logits
+
+    def _noise(self, pairs: int, generator: torch.Generator) -> Tensor:
+        return logistic_noise(pairs, generator).repeat(2) if self.gate.tied else logistic_noise(2 * pairs, generator)
+
+
+def candidate_pairs(batch: GraphBatch, share: float, generator: torch.Generator) -> tuple[Tensor, Tensor]:
+    """Unordered pairs of different nodes of one graph that no edge joins, each once.
+
+    A graph with E directed edges gets `ceil(share * E / 2)` draws; a draw that is an edge or was drawn before is left
+    out, so dense graphs get fewer candidates, and complete or edgeless ones none.
+    """
+    draws = (batch.edge_counts * (share / 2)).ceil().long() * (batch.node_counts > 1)
+    owner = torch.repeat_interleave(draws)
+    size = rows(batch.node_counts, owner)
+    uniform = torch.rand(2, len(owner), generator=generator, device=generator.device)
+    one = _below(size, uniform[0])
+    # A step of 1 to size - 1 around the graph's nodes never comes back to the same one.
+    other = (one + 1 + _below(size - 1, uniform[1])) % size
+    start, nodes = rows(batch.node_ptr, owner), batch.num_nodes
+    pairs = torch.unique((start + torch.minimum(one, other)) * nodes + start + torch.maximum(one, other))
+    low, high = pairs // nodes, pairs % nodes
+    free = ~(are_edges(batch, low, high) | are_edges(batch, high, low))
+    return low[free], high[free]
+
+
+def _below(limit: Tensor, uniform: Tensor) -> Tensor:
+    """Integers below `limit`, also where a uniform number just below 1 times the limit rounds to the limit."""
+    return torch.minimum((uniform * limit).long(), limit - 1)

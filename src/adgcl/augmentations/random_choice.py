@@ -1,0 +1,63 @@
+"""One of several fixed augmentations for each graph, drawn at random."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor, nn
+
+from adgcl.augmentations.base import Augmentation, Augmented
+from adgcl.augmentations.random_base import FIXED, RandomConfig, edges_gone
+from adgcl.graphs.batch import GraphBatch
+from adgcl.graphs.view import View
+
+
+class RandomChoice(Augmentation):
+    """A pool of fixed augmentations; every graph of a batch gets one of them."""
+
+    def __init__(self, pool: Sequence[str], config: RandomConfig) -> None:
+        super().__init__()
+        self.pool = nn.ModuleList(FIXED[name](config) for name in pool)
+
+    def forward(self, batch: GraphBatch, generator: torch.Generator) -> Augmented:
+        """With equal probability."""
+        same = torch.ones(len(self.pool), device=batch.device)
+        view = self.view(batch, choices(same, batch, generator), generator)
+        return Augmented(view, edges_gone(view, batch))
+
+    def view(self, batch: GraphBatch, choice: Tensor, generator: torch.Generator) -> View:
+        """A View in which graph g is changed by augmentation number `choice[g]`."""
+        result = View()
+        for number in torch.unique(choice).tolist():
+            result = joined(result, self.pool[number].view(batch, choice == number, generator))
+        return result
+
+
+def checked_pool(pool: tuple[str, ...]) -> tuple[str, ...]:
+    """Refuse an empty pool, unknown names and repetitions."""
+    if not pool or len(set(pool)) < len(pool):
+        raise ValueError("name each augmentation once, and at least one")
+    unknown = [name for name in pool if name not in FIXED]
+    if unknown:
+        raise ValueError(f"there is no {unknown[0]!r}; known are {', '.join(FIXED)}")
+    return pool
+
+
+def choices(weights: Tensor, batch: GraphBatch, generator: torch.Generator) -> Tensor:
+    """A number for every graph, drawn with probabilities proportional to `weights`."""
+    return torch.multinomial(weights, batch.num_graphs, replacement=True, generator=generator)
+
+
+def joined(a: View, b: View) -> View:
+    """Two Views that change different graphs, as one; at most one of them adds edges."""
+    return View(
+        edge_keep=_times(a.edge_keep, b.edge_keep),
+        node_keep=_times(a.node_keep, b.node_keep),
+        feature_keep=_times(a.feature_keep, b.feature_keep),
+        added=a.added or b.added,
+    )
+
+
+def _times(a: Tensor | None, b: Tensor | None) -> Tensor | None:
+    return b if a is None else a if b is None else a * b

@@ -1,0 +1,40 @@
+"""Fixed augmentations of nodes: drop some, hide the features of some, or none."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from adgcl.augmentations.random_base import FIXED, RandomAugmentation, drawn, share
+from adgcl.graphs.batch import GraphBatch
+from adgcl.graphs.view import View
+
+
+@FIXED.register("random_node_drop")
+class RandomNodeDrop(RandomAugmentation):
+    """Drop exactly `floor(ratio * N)` of a graph's N nodes, uniformly, and their edges with them."""
+
+    def view(self, batch: GraphBatch, chosen: Tensor, generator: torch.Generator) -> View:
+        counts = share(batch.node_counts, self.config.ratio, chosen)
+        return View(node_keep=1.0 - drawn(batch.batch, counts, generator).float())
+
+
+@FIXED.register("random_feature_mask")
+class RandomFeatureMask(RandomAugmentation):
+    """Hide the features of exactly `floor(ratio * N)` of a graph's N nodes behind a learned mask.
+
+    Deviation: GraphCL's unsupervised code puts normal noise of mean and deviation 0.5 in their place, which fits
+    one-hot columns only.
+    """
+
+    def view(self, batch: GraphBatch, chosen: Tensor, generator: torch.Generator) -> View:
+        counts = share(batch.node_counts, self.config.ratio, chosen)
+        return View(feature_keep=1.0 - drawn(batch.batch, counts, generator).float())
+
+
+@FIXED.register("identity")
+class Identity(RandomAugmentation):
+    """Change nothing."""
+
+    def view(self, batch: GraphBatch, chosen: Tensor, generator: torch.Generator) -> View:
+        return View()

@@ -1,0 +1,46 @@
+"""ECFP: Morgan fingerprints of molecules, what chemists used before networks and still do."""
+
+from __future__ import annotations
+
+from pydantic import Field
+from torch import Tensor
+
+from adgcl.core.errors import DataError
+from adgcl.data.dataset import Dataset
+from adgcl.graphs.batch import GraphBatch
+from adgcl.graphs.morgan import Bits, morgan_fingerprints
+from adgcl.methods.base import METHODS, MethodConfig
+from adgcl.methods.unlearned import Unlearned
+
+
+class ECFPConfig(MethodConfig):
+    """Settings of the fingerprint; the defaults are ECFP4 at its usual length."""
+
+    name: str = "ecfp"
+    radius: int = Field(2, ge=0, le=16, description="bonds from an atom to the rim of its neighbourhood")
+    bits: int = Field(2048, ge=16, le=65536, description="length of the fingerprint")
+
+
+@METHODS.register("ecfp")
+class ECFP(Unlearned):
+    """Bit `hash(a) mod bits` is 1 for the neighbourhood `a` of every atom up to `radius` bonds (Rogers and Hahn 2010).
+
+    Made from SMILES by RDKit: graphs alone are not enough.
+    """
+
+    Config = ECFPConfig
+    title = "ECFP fingerprint"
+    needs_smiles = True
+    config: ECFPConfig
+
+    @property
+    def width(self) -> int:
+        return self.config.bits
+
+    def embed(self, batch: GraphBatch) -> Tensor:
+        raise DataError("Graphs without SMILES have no fingerprints.", "Give molecules as SMILES.")
+
+    def embed_dataset(self, dataset: Dataset) -> Bits:
+        self.check_data(dataset)
+        assert dataset.smiles is not None
+        return morgan_fingerprints(dataset.smiles, self.config.radius, self.config.bits)

@@ -1,0 +1,102 @@
+"""JOAO: GraphCL whose augmentations are drawn more often the harder they are (You et al. 2021)."""
+
+from __future__ import annotations
+
+import torch
+from pydantic import Field, field_validator
+from torch import Tensor
+
+from adgcl.augmentations.random_base import RandomConfig, edges_gone
+from adgcl.augmentations.random_choice import RandomChoice, checked_pool, choices
+from adgcl.core.schema import FeatureSpec, Task
+from adgcl.encoders.base import EncoderConfig
+from adgcl.graphs.batch import GraphBatch
+from adgcl.graphs.view import View
+from adgcl.methods.base import METHODS, Metrics
+from adgcl.methods.contrastive import Contrastive, ContrastiveConfig
+from adgcl.methods.simplex import project_on_simplex
+
+
+class JOAOConfig(RandomConfig, ContrastiveConfig):
+    """Settings of JOAO; the defaults are those of its experiments, with a real walk and added edges."""
+
+    name: str = "joao"
+    ratio: float = Field(0.2, ge=0.0, lt=1.0, description="share of nodes dropped, edges perturbed or nodes masked")
+    subgraph_ratio: float = Field(0.8, gt=0.0, le=1.0, description="share of nodes that a subgraph keeps")
+    pool: tuple[str, ...] = Field(
+        ("random_node_drop", "random_edge_perturb", "random_subgraph", "random_feature_mask", "identity"),
+        description="augmentations to draw from, for each graph anew",
+    )
+    gamma: float = Field(0.1, ge=0.0, description="pull of the probabilities towards equal ones")
+    step_size: float = Field(1.0, ge=0.0, description="step of the probabilities after an epoch; 0 leaves them equal")
+    estimate_every: int = Field(5, ge=1, description="steps between estimates of every augmentation's loss")
+
+    _pool = field_validator("pool")(checked_pool)
+
+
+@METHODS.register("joao")
+class JOAO(Contrastive):
+    """`min over encoder, max over q of sum_k q_k InfoNCE(G, t_k(G)) - gamma/2 |q - uniform|^2`, q on the simplex.
+
+    An epoch trains the encoder with augmentations drawn from `q`. Every fifth step, from the first on, also measures
+    the loss of each augmentation on its batch, without gradient. At the end of the epoch `q` takes one step up the
+    gradient and is projected back on the simplex.
+
+    Deviation: the authors measure after the epoch, on the first fifth of the batches plus one; measuring on the way
+    needs no second pass over the data.
+    """
+
+    Config = JOAOConfig
+    title = "JOAO"
+    config: JOAOConfig
+    q: Tensor
+    loss_sums: Tensor
+    graphs_seen: Tensor
+    steps_taken: Tensor
+
+    def __init__(self, config: JOAOConfig, encoder: EncoderConfig, spec: FeatureSpec, task: Task) -> None:
+        super().__init__(config, encoder, spec, task)
+        self.augmenter = RandomChoice(config.pool, config)
+        size = len(config.pool)
+        # Buffers, so that a checkpoint in the middle of an epoch has them.
+        self.register_buffer("q", torch.full((size,), 1 / size))
+        self.register_buffer("loss_sums", torch.zeros(size))
+        self.register_buffer("graphs_seen", torch.zeros(()))
+        self.register_buffer("steps_taken", torch.zeros((), dtype=torch.long))
+
+    def step(self, batch: GraphBatch, generator: torch.Generator) -> Metrics:
+        choice = choices(self.q, batch, generator)
+        view = self.augmenter.view(batch, choice, generator)
+        metrics = self.learn(self.choice_loss(*self.embed_pair(batch, view), choice))
+        if int(self.steps_taken) % self.config.estimate_every == 0:
+            self._estimate(batch, generator)
+        self.steps_taken += 1
+        return {**metrics, "drop_ratio": edges_gone(view, batch), **self._shown()}
+
+    def choice_loss(self, graph_emb: Tensor, view_emb: Tensor, choice: Tensor, estimating: bool = False) -> Tensor:
+        """The loss where graph g was changed by augmentation `choice[g]`, in training or to estimate losses."""
+        return self.loss(graph_emb, view_emb)
+
+    @torch.no_grad()
+    def _estimate(self, batch: GraphBatch, generator: torch.Generator) -> None:
+        """Add the loss that each augmentation has on this batch to the sums of the epoch."""
+        losses, graph_emb = [], self.embed_view(batch, View())
+        for number in range(len(self.q)):
+            choice = torch.full((batch.num_graphs,), number, device=batch.device)
+            view_emb = self.embed_view(batch, self.augmenter.view(batch, choice, generator))
+            losses.append(self.choice_loss(graph_emb, view_emb, choice, estimating=True))
+        self.loss_sums += torch.stack(losses) * batch.num_graphs
+        self.graphs_seen += batch.num_graphs
+
+    @torch.no_grad()
+    def end_epoch(self) -> None:
+        """`q <- project(q + step_size * (loss - gamma * (q - uniform)))`, and forget the epoch."""
+        if self.graphs_seen > 0:
+            slope = self.loss_sums / self.graphs_seen - self.config.gamma * (self.q - 1 / len(self.q))
+            self.q.copy_(project_on_simplex(self.q + self.config.step_size * slope))
+        for memory in (self.loss_sums, self.graphs_seen, self.steps_taken):
+            memory.zero_()
+
+    def _shown(self) -> Metrics:
+        names = (name.removeprefix("random_") for name in self.config.pool)
+        return {f"q_{name}": probability for name, probability in zip(names, self.q.clone())}

@@ -1,0 +1,128 @@
+"""F-GIN: the encoder trained end-to-end with labels, the anchor row of the unsupervised tables."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from pydantic import Field
+from torch import Tensor, nn
+from torch.optim import Optimizer
+
+from adgcl.core.errors import DataError
+from adgcl.core.schema import FeatureSpec, Task
+from adgcl.encoders.base import EncoderConfig, make_encoder
+from adgcl.encoders.heads import initialise
+from adgcl.graphs.batch import GraphBatch
+from adgcl.graphs.store import GraphStore
+from adgcl.methods.base import METHODS, Method, MethodConfig, Metrics, switch
+from adgcl.methods.optimizer import PlayerAdam
+from adgcl.objectives.supervised import Error, supervised_loss
+
+_ADVICE = "Name a label column with --label-column, or choose a method that learns without labels (`adgcl methods`)."
+
+
+class SupervisedConfig(MethodConfig):
+    """Settings of the supervised encoder; its dropout is a setting of the encoder."""
+
+    name: str = "supervised"
+    lr: float = Field(1e-3, gt=0.0, description="learning rate of encoder and head")
+    error: Literal["auto", "squared", "absolute"] = Field(
+        "auto", description="loss of regression; auto takes absolute where the metric is mae, else squared"
+    )
+
+
+@METHODS.register("supervised")
+class Supervised(Method):
+    """`min over encoder, W, b of loss(W graph_emb + b, y)`: cross-entropy, logistic loss, squared or absolute error.
+
+    Missing labels (NaN) do not count. Targets of regression are standardised by the graphs it trains on.
+    """
+
+    Config = SupervisedConfig
+    title = "F-GIN (supervised)"
+    needs_labels = True
+    config: SupervisedConfig
+    target_mean: Tensor
+    target_scale: Tensor
+
+    def __init__(self, config: SupervisedConfig, encoder: EncoderConfig, spec: FeatureSpec, task: Task) -> None:
+        super().__init__(config, encoder, spec, task)
+        outputs = task.num_classes if task.kind == "multiclass" else task.num_tasks
+        if task.kind == "none" or outputs < 1:
+            raise DataError("The method 'supervised' learns from labels, and these graphs have none.", _ADVICE)
+        self.encoder = make_encoder(encoder, spec)
+        self.head = nn.Linear(self.encoder.node_dim, outputs)
+        self.register_buffer("target_mean", torch.zeros(task.num_tasks))
+        self.register_buffer("target_scale", torch.ones(task.num_tasks))
+        initialise(self)
+
+    @property
+    def error(self) -> Error:
+        """The loss of regression."""
+        if self.config.error == "auto":
+            return "absolute" if self.task.metric == "mae" else "squared"
+        return self.config.error
+
+    def make_optimizers(self) -> dict[str, Optimizer]:
+        return {"encoder": PlayerAdam(self.parameters(), self.config.lr)}
+
+    def begin(self, store: GraphStore) -> GraphStore:
+        """Look at the labels once, and train on the graphs that have one."""
+        y = check_labels(store, self.task)
+        if self.task.kind == "regression":
+            self.target_mean.copy_(torch.from_numpy(_over_present(y, np.mean, 0.0)))
+            scale = _over_present(y, np.std, 1.0)
+            self.target_scale.copy_(torch.from_numpy(np.where(scale > 0, scale, 1.0)))
+        labelled = ~np.isnan(y).all(axis=1)
+        return store if labelled.all() else store.select(np.flatnonzero(labelled))
+
+    def step(self, batch: GraphBatch, generator: torch.Generator) -> Metrics:
+        y = batch.y
+        if y is None or bool(y.isnan().all()):
+            # Nothing to learn: neither the normalisation nor Adam's averages may move.
+            return {"loss": torch.zeros((), device=batch.device)}
+        switch(self.encoder, training=True)
+        if self.task.kind == "regression":
+            y = (y - self.target_mean) / self.target_scale
+        loss = supervised_loss(self._outputs(batch), y, self.task.kind, self.error)
+        self.update(loss, "encoder")
+        return {"loss": loss.detach()}
+
+    @torch.no_grad()
+    def predict(self, batch: GraphBatch) -> Tensor:
+        """Logits `[n, classes]` or `[n, tasks]`, or values in the labels' own unit, in evaluation mode."""
+        switch(self.encoder, training=False)
+        outputs = self._outputs(batch)
+        return outputs * self.target_scale + self.target_mean if self.task.kind == "regression" else outputs
+
+    def _outputs(self, batch: GraphBatch) -> Tensor:
+        outputs: Tensor = self.head(self.encoder(batch).graph_emb)
+        return outputs.float()
+
+
+def check_labels(store: GraphStore, task: Task) -> npt.NDArray[np.float64]:
+    """The labels of `store`, or an error that says why nothing can be learned from them."""
+    y = store.y
+    known = np.zeros(0) if y is None else y[~np.isnan(y)]
+    if y is None or not len(known):
+        raise DataError("The method 'supervised' learns from labels, and every label is missing.", _ADVICE)
+    if y.shape[1] != task.num_tasks:
+        raise DataError(f"There are {y.shape[1]} columns of labels, but the task has {task.num_tasks}.")
+    if not np.isfinite(known).all():
+        raise DataError("Some labels are infinite.", "Replace them, or leave them empty.")
+    classes = {"multiclass": task.num_classes, "binary": 2}.get(task.kind)
+    if classes is not None and not np.isin(known, np.arange(classes)).all():
+        raise DataError(
+            f"Some labels are not among the class numbers 0 to {classes - 1}.",
+            "Number the classes from 0, or declare the task as regression.",
+        )
+    return y
+
+
+def _over_present(y: npt.NDArray[np.float64], statistic: Any, default: float) -> npt.NDArray[np.float32]:
+    """A statistic of the present labels of every task, or `default` for a task that has none."""
+    columns = [column[~np.isnan(column)] for column in y.T]
+    return np.array([statistic(column) if len(column) else default for column in columns], dtype=np.float32)

@@ -1,0 +1,29 @@
+"""Local-global mutual information: every node of a batch against every graph (InfoGraph, Sun et al. 2020)."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+
+def local_global(z_node: Tensor, z_graph: Tensor, batch: Tensor) -> Tensor:
+    """`E_neg[softplus(s) - log 2] - E_pos[log 2 - softplus(-s)]` with `s_ij = <z_node_i, z_graph_j>`.
+
+    Minus the Jensen-Shannon estimate of the mutual information between nodes and graphs. `batch [N]` says which graph
+    a node belongs to: that pair is positive, its pairs with all other graphs are negative. Uninformative scores
+    (all 0) give 0, perfect ones -2 log 2. One graph has no negatives: the loss is 0.
+    """
+    nodes, graphs = len(z_node), len(z_graph)
+    if graphs < 2:
+        return (z_node.sum() + z_graph.sum()) * 0.0
+    with torch.autocast(z_node.device.type, enabled=False):
+        score = z_node.float() @ z_graph.float().t()
+        own = score.gather(1, batch.unsqueeze(1))
+        own_plus = F.softplus(own)
+        # The negatives are all pairs less the positive ones; softplus(-s) = softplus(s) - s.
+        negative = (F.softplus(score).sum() - own_plus.sum()) / (nodes * (graphs - 1))
+        positive = (own_plus - own).mean()
+    return negative + positive - 2.0 * math.log(2.0)

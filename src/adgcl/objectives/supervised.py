@@ -1,0 +1,64 @@
+"""Losses against labels: cross-entropy, logistic loss, squared and absolute error, over the labels that are present."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from torch import Tensor
+from torch.nn import functional as F
+
+from adgcl.core.schema import TaskKind
+
+Error = Literal["squared", "absolute"]
+
+# The class number that stands for "no label" inside the cross-entropy.
+_MISSING = -100
+
+
+def supervised_loss(outputs: Tensor, y: Tensor, kind: TaskKind, error: Error = "squared") -> Tensor:
+    """The mean over present labels of a task's loss; 0 where none is present.
+
+    `y [n, t]` holds NaN for a missing label. `outputs` are logits `[n, classes]` of a multiclass task, logits `[n, t]`
+    of binary tasks, or values `[n, t]` of regression, in the unit of `y`.
+    """
+    outputs = outputs.float()
+    if kind == "multiclass":
+        return cross_entropy(outputs, y)
+    if kind == "binary":
+        return logistic_loss(outputs, y)
+    return regression_loss(outputs, y, error)
+
+
+def cross_entropy(logits: Tensor, y: Tensor) -> Tensor:
+    """`-mean_i log softmax(logits_i)[y_i]` over the rows with a label."""
+    missing = y[:, 0].isnan()
+    target = y[:, 0].masked_fill(missing, _MISSING).long()
+    total = F.cross_entropy(logits, target, ignore_index=_MISSING, reduction="sum")
+    return total / (~missing).sum().clamp(min=1)
+
+
+def logistic_loss(logits: Tensor, y: Tensor) -> Tensor:
+    """`mean of log(1 + exp(-s z))` over present labels, with `s = +1` for label 1 and `-1` for label 0.
+
+    Every present label weighs the same, so a task counts as much as it has labels.
+    """
+    missing, target = _filled(y)
+    losses = F.binary_cross_entropy_with_logits(logits, target, reduction="none")
+    return _mean_present(losses, missing)
+
+
+def regression_loss(values: Tensor, y: Tensor, error: Error = "squared") -> Tensor:
+    """The mean squared or absolute difference over present labels."""
+    missing, target = _filled(y)
+    difference = values - target
+    return _mean_present(difference.square() if error == "squared" else difference.abs(), missing)
+
+
+def _filled(y: Tensor) -> tuple[Tensor, Tensor]:
+    """Where labels are missing, and the labels with any number in those places."""
+    missing = y.isnan()
+    return missing, y.masked_fill(missing, 0.0).float()
+
+
+def _mean_present(losses: Tensor, missing: Tensor) -> Tensor:
+    return losses.masked_fill(missing, 0.0).sum() / (~missing).sum().clamp(min=1)
