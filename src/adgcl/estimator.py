@@ -137,7 +137,7 @@ class GraphEmbedder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def _keep(self, run: LoadedRun) -> GraphEmbedder:
         self.run_ = run
-        self.n_features_out_ = run.method.encoder.node_dim
+        self.n_features_out_ = run.method.width
         return self
 
     def _source(self, X: Any) -> Source:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -20,7 +21,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("adgcl-ogb", "random_init-ogb"):
         old = narrow[name]
         settings = {**old.settings, "encoder": {"name": "gine", "hidden_dim": 8, "num_layers": 2}}
-        narrow[name] = presets.Preset(name, old.title, old.table, old.family, settings, old.protocol)
+        narrow[name] = replace(old, settings=settings)
     monkeypatch.setattr(presets, "presets", lambda: narrow)
 
 

@@ -152,7 +152,7 @@ def test_published_figures_are_found_by_probe():
 
 def test_every_preset_resolves():
     for name, preset in presets().items():
-        assert resolve(preset.settings).method.name == name.rsplit("-", 1)[0]
+        assert resolve(preset.settings).method.name == (preset.base or name).rsplit("-", 1)[0]
         UnsupervisedConfig(**preset.protocol)
 
 

@@ -11,7 +11,8 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from adgcl.cli import data, doctor, embed, evaluate, methods, pretrain, quickstart, report, settings
+from adgcl.cli import data, doctor, embed, evaluate, methods, pretrain, quickstart, report, reproduce, settings
+from adgcl.cli.lists import ReproduceCommand
 from adgcl.cli.screen import print_error
 from adgcl.core.errors import AdgclError, Interrupted
 
@@ -71,6 +72,7 @@ app.command("doctor", rich_help_panel="Start here")(doctor.doctor)
 app.command("pretrain", rich_help_panel="Learn and use")(pretrain.pretrain)
 app.command("embed", rich_help_panel="Learn and use")(embed.embed)
 app.command("evaluate", rich_help_panel="Judge and report")(evaluate.evaluate)
+app.command("reproduce", cls=ReproduceCommand, rich_help_panel="Judge and report")(reproduce.reproduce)
 app.command("report", rich_help_panel="Judge and report")(report.report)
 app.add_typer(data.app, name="data", rich_help_panel="Look things up")
 app.command("methods", rich_help_panel="Look things up")(methods.methods)

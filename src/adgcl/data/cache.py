@@ -21,8 +21,9 @@ from adgcl.graphs.storage import FORMAT, SUFFIX
 
 # Files beside the readers that have no part in what a packed store contains.
 _NOT_READERS = {
-    "cache", "catalog", "download", "features", "folder", "generated", "load", "own", "prepare", "statistics",
-    "batch", "convert", "convert_networkx", "convert_pyg", "ops", "view",
+    "agreement", "cache", "catalog", "download", "features", "folder", "generated", "load", "own", "prepare",
+    "statistics", "added", "batch", "convert", "convert_networkx", "convert_pyg", "fingerprint", "induced", "ops",
+    "processes", "structure", "view",
 }  # fmt: skip
 
 

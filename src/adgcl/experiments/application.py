@@ -44,11 +44,12 @@ def embed_dataset(
     run: LoadedRun, dataset: Dataset, on_embedded: Callable[[int, int], None] | None = None
 ) -> tuple[list[str], npt.NDArray[np.float32]]:
     """The ids and vectors of every input row of a Dataset."""
-    return align(dataset, run.embed(dataset.store, on_embedded))
+    return align(dataset, run.embed(dataset, on_embedded))
 
 
 def open_both(run: Path, source: Source, device: str = "auto", progress: Any = None) -> tuple[LoadedRun, Dataset]:
     """A finished run, and data that is checked to fit it."""
     loaded = load_run(run, device)
     dataset = source.load_for(loaded.config.data, progress)
+    loaded.method.check_data(dataset)
     return loaded, dataset.with_store(fit_features(dataset.store, loaded.checkpoint.spec))

@@ -15,7 +15,13 @@ from adgcl.data.dataset import Dataset
 from adgcl.experiments.application import open_both
 from adgcl.experiments.planning import Plan, Wishes, plan, plan_protocol
 from adgcl.experiments.source import Source
-from adgcl.protocols.judging import SeedProgress, evaluate_embedding, evaluate_method, work_name
+from adgcl.protocols.judging import (
+    SeedProgress,
+    evaluate_embedding,
+    evaluate_method,
+    published_figure,
+    work_name,
+)
 from adgcl.training.device import available_cores
 
 # Up to this width one core per seed is faster than all cores for one seed.
@@ -91,7 +97,14 @@ def evaluate_plan(
         raise Interrupted(
             f"Stopped.{kept}", "Run the same command again to go on." if work.folder else None
         ) from stopped
-    return Judged(records, dataset, reused)
+    return Judged([named_as(planned.row, record, dataset) for record in records], dataset, reused)
+
+
+def named_as(row: str, record: Record, dataset: Dataset) -> Record:
+    """A Record under the name of its row, where that is not the method's own, with that row's published figure."""
+    if row in ("", record.method):
+        return record
+    return replace(record, method=row, published=published_figure(dataset, row, record.probe))
 
 
 def evaluate_run(
@@ -110,7 +123,7 @@ def evaluate_run(
     check_labels(dataset)
     # A published split leaves nothing to draw: more seeds would repeat the same number.
     count = seeds or (DEFAULT_SEEDS if dataset.split is None else 1)
-    embedding = loaded.embed(dataset.store)
+    embedding = loaded.embed(dataset)
     records = evaluate_embedding(embedding, dataset, loaded.config, protocol, range(count), command)
     trained_on = loaded.checkpoint.data.get("name", "unknown data")
     about = f"One finished run, pre-trained on {trained_on}; seeds differ in their folds only."

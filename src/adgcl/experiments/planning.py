@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from adgcl.core.config import Config, build, merged, parse_overrides, read_toml
+from adgcl.core.errors import ConfigError
 from adgcl.data.dataset import Dataset
 from adgcl.encoders.base import EncoderConfig
-from adgcl.experiments.presets import preset_for
+from adgcl.experiments.presets import Preset, preset_for
 from adgcl.experiments.source import atom_features_of
 from adgcl.methods.base import METHODS
 from adgcl.protocols.unsupervised import UnsupervisedConfig
@@ -21,7 +22,7 @@ _DEFAULT_METHOD = "adgcl"
 
 @dataclass(frozen=True)
 class Wishes:
-    """What the user says: a method, a TOML file, flags (nested settings), and `key=value` assignments."""
+    """What the user says: a method or row, a TOML file, flags (nested settings), and `key=value` assignments."""
 
     method: str | None = None
     config: Path | None = None
@@ -31,10 +32,11 @@ class Wishes:
 
 @dataclass(frozen=True)
 class Plan:
-    """Checked settings: of the run, and of how it is judged."""
+    """Checked settings: of the run, and of how it is judged; `row` is the name it has in a table."""
 
     run: RunConfig
     protocol: UnsupervisedConfig
+    row: str = ""
 
 
 def sections(method: str) -> dict[str, type[Config]]:
@@ -51,9 +53,12 @@ def sections(method: str) -> dict[str, type[Config]]:
 def plan(dataset: Dataset, wishes: Wishes, saved: RunConfig | None = None) -> Plan:
     """Lay the user's wishes over the preset for the method and family; `saved` is a run that goes on."""
     file = _with_method_table(read_toml(wishes.config)) if wishes.config else {}
-    method = _method_name(wishes, file, saved)
+    row = _row_name(wishes, file, saved)
+    preset = preset_for(row, dataset)
+    method = preset.method
+    METHODS[method].check_data(dataset)
     assigned = parse_overrides(wishes.assignments, sections(method))
-    preset = preset_for(method, dataset)
+    _check_tuned(preset, merged(file, wishes.flags, assigned))
     judged = merged({"protocol": preset.protocol}, file, wishes.flags, assigned)
     protocol = build(UnsupervisedConfig, judged["protocol"], "protocol")
     atoms = atom_features_of(dataset)
@@ -61,7 +66,7 @@ def plan(dataset: Dataset, wishes: Wishes, saved: RunConfig | None = None) -> Pl
     base = merged(own, preset.settings_for(dataset, protocol.mode), saved.to_tree() if saved else {})
     tree = merged(base, file, wishes.flags, assigned, {"method": {"name": method}})
     tree.pop("protocol", None)
-    return Plan(resolve(tree), protocol)
+    return Plan(resolve(tree), protocol, row)
 
 
 def plan_protocol(wishes: Wishes) -> UnsupervisedConfig:
@@ -72,7 +77,18 @@ def plan_protocol(wishes: Wishes) -> UnsupervisedConfig:
     return build(UnsupervisedConfig, tree.get("protocol", {}), "protocol")
 
 
-def _method_name(wishes: Wishes, file: Mapping[str, Any], saved: RunConfig | None) -> str:
+def _check_tuned(preset: Preset, given: Mapping[str, Any]) -> None:
+    """A row that is tuned has no settings of its own before something has chosen them."""
+    for key in preset.tune:
+        section, _, name = key.partition(".")
+        if name not in given.get(section, {}):
+            raise ConfigError(
+                f"{preset.name} chooses {key} on validation data, so it is not one run.",
+                f"Use `adgcl reproduce`, or choose a value yourself with --set {key}=...",
+            )
+
+
+def _row_name(wishes: Wishes, file: Mapping[str, Any], saved: RunConfig | None) -> str:
     """The assignment, the flag, the file, the run that goes on, or AD-GCL."""
     assigned = [
         a.partition("=")[2].strip().strip("\"'")

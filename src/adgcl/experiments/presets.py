@@ -1,4 +1,8 @@
-"""Presets: the settings a method runs with on each family of data, one TOML per row of a table."""
+"""Presets: the settings a row of a table runs with on each family of data, one TOML each.
+
+A row is a method, or an experiment with a method that has a name of its own, such as `adgcl-opt`: its file names the
+method in `[settings.method]`, or takes everything from the file it gives as `base` and changes some of it.
+"""
 
 from __future__ import annotations
 
@@ -18,35 +22,64 @@ _LIKE = {"ogb": "ogb", "freesolv": "ogb", "moleculenet": "ogb", "smiles": "ogb",
 
 @dataclass(frozen=True)
 class Preset:
-    """Settings of one method on one family, and how it is judged there."""
+    """Settings of one row on one family, and how it is judged there.
+
+    `tune` lists the values of settings (`method.reg_lambda`) among which validation data choose. `take` names settings
+    that a seed takes from what another row's training ended with on the same data and seed: `{row, training}`.
+    `as_published` are settings that made the published figures but would be wrong to use otherwise, such as a fault.
+    """
 
     name: str
     title: str = ""
+    base: str = ""
     table: str = ""
     family: str = ""
     settings: dict[str, Any] = field(default_factory=dict)
     protocol: dict[str, Any] = field(default_factory=dict)
     datasets: dict[str, dict[str, Any]] = field(default_factory=dict)
+    as_published: dict[str, Any] = field(default_factory=dict)
+    tune: dict[str, list[Any]] = field(default_factory=dict)
+    take: dict[str, dict[str, str]] = field(default_factory=dict)
+
+    @property
+    def method(self) -> str:
+        """The method that the row runs."""
+        return str(self.settings["method"]["name"])
 
     def settings_for(self, dataset: Dataset, mode: Mode) -> dict[str, Any]:
-        """The nested settings for one data set: the row's, then the data set's own, then the mode's."""
+        """The nested settings for one data set: the mode's features, then the row's, the data set's own, the mode's."""
         own = self.datasets.get(dataset.origin.paper_name or dataset.name, {})
-        return merged(self.settings, own, {"data": {"features": features_for(dataset, mode)}})
+        published = self.as_published if mode == "as_published" else {}
+        return merged({"data": {"features": features_for(dataset, mode)}}, self.settings, own, published)
 
 
 @cache
 def presets() -> dict[str, Preset]:
     """Every shipped preset, by name."""
-    found = {}
-    for entry in sorted(files("adgcl.experiments").iterdir(), key=lambda e: e.name):
-        if entry.name.endswith(".toml"):
-            name = entry.name.removesuffix(".toml")
-            found[name] = Preset(name, **tomllib.loads(entry.read_text(encoding="utf-8")))
-    return found
+    entries = sorted(files("adgcl.experiments").iterdir(), key=lambda e: e.name)
+    trees = {
+        entry.name.removesuffix(".toml"): tomllib.loads(entry.read_text(encoding="utf-8"))
+        for entry in entries
+        if entry.name.endswith(".toml")
+    }
+    return {name: Preset(name, **_on_its_base(tree, trees)) for name, tree in trees.items()}
+
+
+def _on_its_base(tree: dict[str, Any], trees: dict[str, dict[str, Any]]) -> dict[str, Any]:
+    """The settings of a file laid over those of its base; what its base tunes or takes is its base's affair."""
+    if "base" not in tree:
+        return tree
+    base = _on_its_base(trees[tree["base"]], trees)
+    return merged({key: value for key, value in base.items() if key not in ("tune", "take")}, tree)
+
+
+def is_row(name: str) -> bool:
+    """Whether some family has a preset of this name."""
+    return any(f"{name}-{family}" in presets() for family in (*set(_LIKE.values()), "tu"))
 
 
 def preset_for(method: str, dataset: Dataset) -> Preset:
-    """The preset of `method` for the family of `dataset`; a method without one gets that family's encoder settings."""
+    """The preset of a row for the family of `dataset`; a method without one gets that family's encoder settings."""
     # Your own molecules are like OGB's, your own graphs like those of TU.
     family = _LIKE.get(dataset.origin.family, "tu" if dataset.smiles is None else "ogb")
     shipped = presets()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,7 +13,6 @@ from adgcl.core.records import Record
 from adgcl.experiments.evaluation import Judged, Work, evaluate_plan
 from adgcl.experiments.planning import Plan, Wishes, plan
 from adgcl.experiments.source import Source
-from adgcl.protocols.baselines import evaluate_ecfp
 from adgcl.protocols.judging import SeedProgress, work_name
 from adgcl.training.checkpoints import load_checkpoint
 from adgcl.training.device import available_cores
@@ -49,20 +48,21 @@ def quickstart(
     dataset = source.load()
     flags = {"protocol": {"mode": "as_published"}, "training": {"epochs": epochs}}
     planned = plan(dataset, Wishes("adgcl", flags=flags))
-    untrained = plan(dataset, Wishes("random_init", flags={"protocol": {"mode": "as_published"}}))
+    untrained, fingerprint = (
+        plan(dataset, Wishes(name, flags={"protocol": {"mode": "as_published"}})) for name in ("random_init", "ecfp")
+    )
     dataset = source.seen_through(dataset, planned.run.data)
     work = Work(folder / "seeds", jobs=min(available_cores(), len(SEEDS)))
 
-    def judge(title: str, wanted: Plan, jobs: int | None) -> Judged:
+    def judge(title: str, wanted: Plan, jobs: int | None, seeds: Sequence[int] = SEEDS) -> Judged:
         on_stage(title)
-        return evaluate_plan(dataset, wanted, SEEDS, Work(work.folder, jobs), on_progress=on_progress, command=command)
+        return evaluate_plan(dataset, wanted, seeds, Work(work.folder, jobs), on_progress=on_progress, command=command)
 
     floor = judge("an untrained encoder, for the floor", untrained, 1)
-    on_stage("fingerprints (ECFP), for a yardstick")
-    fingerprints = evaluate_ecfp(dataset, planned.protocol, SEEDS[:1], command)
+    yardstick = judge("fingerprints (ECFP), for a yardstick", fingerprint, 1, SEEDS[:1])
     trained = judge(f"AD-GCL: {len(SEEDS)} seeds, {epochs} epochs each", planned, work.jobs)
     _leave_run(folder / "seeds" / work_name(dataset, planned.run, planned.protocol) / f"seed-{SEEDS[0]}", folder)
-    return Quickstart(folder, len(dataset), [*floor.records, *fingerprints, *trained.records], trained.reused)
+    return Quickstart(folder, len(dataset), [*floor.records, *yardstick.records, *trained.records], trained.reused)
 
 
 def _leave_run(seed_folder: Path, folder: Path) -> None:

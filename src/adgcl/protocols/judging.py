@@ -7,23 +7,28 @@ import hashlib
 import json
 import time
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from adgcl.core.locks import locked
 from adgcl.core.provenance import machine, peak_memory_mb, versions
 from adgcl.core.records import Record
 from adgcl.data.dataset import Dataset
 from adgcl.graphs.fingerprint import fingerprint
+from adgcl.methods.base import METHODS
 from adgcl.protocols.jobs import Send, run_jobs
-from adgcl.protocols.unsupervised import Probe, SeedRun, UnsupervisedConfig, judge, run_seed
-from adgcl.published import find_result, paper_method
+from adgcl.protocols.seed_run import SeedRun
+from adgcl.protocols.supervised import HEAD
+from adgcl.protocols.unsupervised import UnsupervisedConfig, judge, run_seed
+from adgcl.published import find_result, layouts, paper_method
 from adgcl.training.run_config import RunConfig
 from adgcl.training.trackers import StepReport
 
-_PAPER_TABLES: dict[str, tuple[str, ...]] = {"linear": ("table1-tu", "table1-ogb"), "svm": ("table-svm",)}
+_LEAKY = "The encoder was trained with labels; where the graphs judged here were among them, this is no test."
 
 
 @dataclass(frozen=True)
@@ -70,9 +75,11 @@ class _Reporter:
         pass
 
 
-def _run_task(task: SeedTask, send: Send) -> SeedRun:
+def run_task(task: SeedTask, send: Send) -> SeedRun:
+    """Do one seed, alone in its folder; a finished one is only read."""
     reporter = _Reporter(task.run.training.seed, send)
-    return run_seed(task.dataset, task.run, task.protocol, folder=task.folder, trackers=[reporter])
+    with locked(task.folder) if task.folder else nullcontext():
+        return run_seed(task.dataset, task.run, task.protocol, folder=task.folder, trackers=[reporter])
 
 
 def evaluate_method(
@@ -86,15 +93,16 @@ def evaluate_method(
     on_progress: Callable[[SeedProgress], None] = lambda progress: None,
     command: str = "",
 ) -> list[Record]:
-    """Run every seed, finished ones from `work`, and return one Record per probe."""
+    """Run every seed, finished ones from `work`, and return one Record per probe, or one for a method with a head."""
     base = None if work is None else work / work_name(dataset, run, protocol)
     tasks = [
         SeedTask(dataset, run.with_training(seed=seed), protocol, base / f"seed-{seed}" if base else None)
         for seed in seeds
     ]
-    runs: dict[int, SeedRun] = dict(run_jobs(_run_task, tasks, jobs, on_progress))
+    runs: dict[int, SeedRun] = dict(run_jobs(run_task, tasks, jobs, on_progress))
     ordered = [runs[i] for i in range(len(tasks))]
-    return [make_record(dataset, run, protocol, probe, ordered, command) for probe in protocol.probes]
+    probes = (HEAD,) if learns_from_labels(run) else protocol.probes
+    return [make_record(dataset, run, protocol, probe, ordered, command) for probe in probes]
 
 
 def evaluate_embedding(
@@ -117,12 +125,23 @@ def evaluate_embedding(
     return [make_record(dataset, run, protocol, probe, runs, command) for probe in protocol.probes]
 
 
+def learns_from_labels(run: RunConfig) -> bool:
+    """Whether a method predicts by a head of its own, so that no probe is asked."""
+    return METHODS[run.method.name].needs_labels
+
+
+def _how_judged(protocol: UnsupervisedConfig, by_head: bool) -> dict[str, Any]:
+    """The settings of the protocol that count."""
+    return protocol.model_dump(mode="json", exclude={"probes", "svm_epochs"} if by_head else None)
+
+
 def work_name(dataset: Dataset, run: RunConfig, protocol: UnsupervisedConfig) -> str:
     """A folder name that is the same exactly when the work is the same."""
     tree = run.to_tree()
     for harmless in ("seed", "threads", "checkpoint_seconds", "device"):
         tree["training"].pop(harmless)
-    text = json.dumps([tree, protocol.model_dump(mode="json"), fingerprint(dataset.store)], sort_keys=True)
+    judged = _how_judged(protocol, learns_from_labels(run))
+    text = json.dumps([tree, judged, fingerprint(dataset.store)], sort_keys=True)
     digest = hashlib.sha256(text.encode()).hexdigest()[:10]
     return f"{dataset.name}-{run.method.name}-{protocol.mode}-{digest}"
 
@@ -131,12 +150,13 @@ def make_record(
     dataset: Dataset,
     run: RunConfig,
     protocol: UnsupervisedConfig,
-    probe: Probe,
+    probe: str,
     runs: Sequence[SeedRun],
     command: str = "",
 ) -> Record:
     """Summarise seeds as a Record; accuracies and AUCs in percent."""
-    task = dataset.task
+    task, by_head = dataset.task, probe == HEAD
+    leaky = learns_from_labels(run) and not by_head
     scale = 100.0 if task.higher_is_better else 1.0
     chosen = [r.selected(probe, protocol.mode, task.higher_is_better) for r in runs]
     values = [round(c.test * scale, 6) for c in chosen]
@@ -146,7 +166,7 @@ def make_record(
             "test": values[i],
             "valid": round(chosen[i].valid * scale, 6),
             "epochs": list(chosen[i].epochs),
-            "folds": [round(f * scale, 6) for f in chosen[i].test_folds],
+            "folds": [None if np.isnan(f) else round(f * scale, 6) for f in chosen[i].test_folds],
             "training": r.training,
             "seconds": r.seconds,
         }
@@ -156,7 +176,7 @@ def make_record(
         dataset=dataset.name,
         method=run.method.name,
         mode=protocol.mode,
-        protocol="unsupervised",
+        protocol="supervised" if by_head else "unsupervised",
         probe=probe,
         metric=task.metric,
         higher_is_better=task.higher_is_better,
@@ -165,8 +185,8 @@ def make_record(
         values=values,
         seeds=[r.seed for r in runs],
         runs=rows,
-        published=published_figure(dataset, run.method.name, probe),
-        config={**run.to_tree(), "protocol": protocol.model_dump(mode="json")},
+        published=None if leaky else published_figure(dataset, run.method.name, probe),
+        config={**run.to_tree(), "protocol": _how_judged(protocol, by_head)},
         data={
             "name": dataset.name,
             "graphs": len(dataset),
@@ -180,6 +200,7 @@ def make_record(
         machine=machine(),
         command=command,
         created=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        notes=[_LEAKY] if leaky else [],
     )
 
 
@@ -188,8 +209,8 @@ def published_figure(dataset: Dataset, method: str, probe: str) -> dict[str, Any
     name, label = dataset.origin.paper_name or dataset.name, paper_method(method)
     if label is None:
         return None
-    for table in _PAPER_TABLES[probe]:
-        found = find_result(name, label, table)
+    for table in layouts().values():
+        found = find_result(name, label, table.name) if probe in (table.probe, HEAD) else None
         if found is not None:
-            return {"table": table, "method": label, "mean": found.mean, "std": found.std}
+            return {"table": table.name, "method": label, "mean": found.mean, "std": found.std}
     return None

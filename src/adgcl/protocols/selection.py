@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from math import isnan, nan
 from typing import Any, Literal
 
 import numpy as np
@@ -24,12 +25,25 @@ class Evaluation:
     chosen: tuple[float, ...]
 
     def to_json(self) -> dict[str, Any]:
-        return asdict(self)
+        """Plain JSON, which has no NaN: a score that is undefined becomes null."""
+        return {name: _plain(value) for name, value in asdict(self).items()}
 
     @classmethod
     def from_json(cls, tree: dict[str, Any]) -> Evaluation:
-        values: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in tree.items()}
+        values: dict[str, Any] = {name: _parsed(value) for name, value in tree.items()}
         return cls(**values)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    return None if isinstance(value, float) and isnan(value) else value
+
+
+def _parsed(value: Any) -> Any:
+    if isinstance(value, list):
+        return tuple(_parsed(item) for item in value)
+    return nan if value is None else value
 
 
 @dataclass(frozen=True)
@@ -46,7 +60,8 @@ def select(evaluations: Sequence[Evaluation], mode: Mode, higher_is_better: bool
     """Choose by validation only.
 
     `as_published` takes one epoch for all folds, by the mean over folds: a graph that is tested in one fold helps to
-    choose the epoch in another. `strict` chooses for every fold by that fold's own validation score.
+    choose the epoch in another. `strict` chooses for every fold by that fold's own validation score. Folds whose score
+    is undefined (NaN) are left out of the means.
     """
     if mode == "as_published" or len(evaluations[0].test_folds) == 1:
         best = _argbest([e.valid for e in evaluations], higher_is_better)
@@ -55,8 +70,8 @@ def select(evaluations: Sequence[Evaluation], mode: Mode, higher_is_better: bool
     valid = np.array([e.valid_folds for e in evaluations])
     picks = [_argbest(list(column), higher_is_better) for column in valid.T]
     folds = tuple(evaluations[pick].test_folds[fold] for fold, pick in enumerate(picks))
-    best_valid = float(np.mean([valid[pick, fold] for fold, pick in enumerate(picks)]))
-    return Selected(float(np.mean(folds)), best_valid, tuple(evaluations[p].epoch for p in picks), folds)
+    best_valid = float(np.nanmean([valid[pick, fold] for fold, pick in enumerate(picks)]))
+    return Selected(float(np.nanmean(folds)), best_valid, tuple(evaluations[p].epoch for p in picks), folds)
 
 
 def _argbest(scores: Sequence[float], higher_is_better: bool) -> int:

@@ -1,5 +1,6 @@
 """The papers' own numbers: results, optimal lambdas and data set statistics, each with its source."""
 
+from adgcl.published.layout import PublishedTable, layout, layouts
 from adgcl.published.reader import (
     PublishedResult,
     PublishedStatistics,
@@ -14,7 +15,10 @@ from adgcl.published.reader import (
 __all__ = [
     "PublishedResult",
     "PublishedStatistics",
+    "PublishedTable",
     "find_result",
+    "layout",
+    "layouts",
     "optimal_lambda",
     "paper_method",
     "results",

@@ -7,6 +7,7 @@ The files, one row per fact, in the notation of the paper:
 - `lambdas.csv`: the weight of the regulariser that AD-GCL-OPT uses on each data set.
 - `datasets.csv`: sizes of the data sets; an empty `classes_or_tasks` means that the paper does not say.
 - `methods.csv`: our names of methods and the labels that the paper prints for them.
+- `tables.csv`: by which protocol and probe a table was made; see `layout`.
 """
 
 from __future__ import annotations
@@ -94,10 +95,10 @@ def statistics(dataset: str) -> PublishedStatistics | None:
 
 def paper_method(name: str) -> str | None:
     """The label that the paper prints for one of our methods."""
-    return _labels().get(name)
+    return method_names().get(name)
 
 
-def _rows(filename: str) -> list[Row]:
+def rows(filename: str) -> list[Row]:
     """Read a CSV file of this package."""
     text = resources.files(__package__).joinpath(filename).read_text(encoding="utf-8")
     return list(csv.DictReader(text.splitlines()))
@@ -105,23 +106,24 @@ def _rows(filename: str) -> list[Row]:
 
 @cache
 def _all_results() -> tuple[PublishedResult, ...]:
-    return tuple(_parse_result(row) for row in _rows("results.csv"))
+    return tuple(_parse_result(row) for row in rows("results.csv"))
 
 
 # The caches are shared by all callers, so the mappings are read-only.
 @cache
 def _statistics() -> Mapping[str, PublishedStatistics]:
-    return MappingProxyType({row["dataset"]: _parse_statistics(row) for row in _rows("datasets.csv")})
+    return MappingProxyType({row["dataset"]: _parse_statistics(row) for row in rows("datasets.csv")})
 
 
 @cache
 def _lambdas() -> Mapping[str, float]:
-    return MappingProxyType({row["dataset"]: float(row["reg_lambda"]) for row in _rows("lambdas.csv")})
+    return MappingProxyType({row["dataset"]: float(row["reg_lambda"]) for row in rows("lambdas.csv")})
 
 
 @cache
-def _labels() -> Mapping[str, str]:
-    return MappingProxyType({row["name"]: row["label"] for row in _rows("methods.csv")})
+def method_names() -> Mapping[str, str]:
+    """The paper's label for each of our names."""
+    return MappingProxyType({row["name"]: row["label"] for row in rows("methods.csv")})
 
 
 def _parse_result(row: Row) -> PublishedResult:

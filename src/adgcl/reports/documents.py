@@ -12,11 +12,16 @@ from adgcl.core.files import write_text
 from adgcl.core.records import Record, read_records
 from adgcl.reports.figures import curves_of_metrics, figure_of_curves, figure_of_records
 from adgcl.reports.pivots import pivots
+from adgcl.reports.results_page import results_page
 from adgcl.reports.tables import COLUMNS, as_csv, as_markdown, cells
 
 _TITLE = "adgcl results"
 _METRICS = "metrics.jsonl"
-BEGIN, END = "<!-- results:begin -->", "<!-- results:end -->"
+# What a page may hold between two marks `<!-- NAME:begin -->` and `<!-- NAME:end -->`.
+_SECTIONS: Mapping[str, Callable[[Sequence[Record]], str]] = {
+    "results": lambda records: _tables(records),
+    "comparisons": results_page,
+}
 _NUMBERS = ("result", "seeds", "published", "difference", "time")
 
 
@@ -36,14 +41,27 @@ def write_report(records: Sequence[Record], path: Path) -> None:
     if writer is None:
         raise OutputError(f"A report cannot end in {path.suffix or 'nothing'!r}.", f"Use one of {', '.join(WRITERS)}.")
     old = path.read_text(encoding="utf-8") if path.suffix.lower() == ".md" and path.is_file() else ""
-    write_text(path, put_between_marks(old, records) if BEGIN in old and END in old else writer(records))
+    write_text(path, put_between_marks(old, records) if has_marks(old) else writer(records))
+
+
+def has_marks(text: str) -> bool:
+    """Whether a page says where its tables go."""
+    return any(all(mark in text for mark in _marks(name)) for name in _SECTIONS)
 
 
 def put_between_marks(text: str, records: Sequence[Record]) -> str:
-    """A page with its tables made anew: what stands between the two marks is replaced, the rest stays."""
-    before, _, rest = text.partition(BEGIN)
-    _, _, after = rest.partition(END)
-    return f"{before}{BEGIN}\n{_tables(records)}\n{END}{after}"
+    """A page with its tables made anew: what stands between two marks is replaced, the rest stays."""
+    for name, make in _SECTIONS.items():
+        begin, end = _marks(name)
+        if begin in text and end in text:
+            before, _, rest = text.partition(begin)
+            _, _, after = rest.partition(end)
+            text = f"{before}{begin}\n{make(records)}\n{end}{after}"
+    return text
+
+
+def _marks(name: str) -> tuple[str, str]:
+    return f"<!-- {name}:begin -->", f"<!-- {name}:end -->"
 
 
 def is_run_folder(folder: Path) -> bool:

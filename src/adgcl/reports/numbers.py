@@ -10,7 +10,7 @@ from adgcl.published import paper_method
 # Percentages to two decimals and errors to three, as the paper prints them.
 _DECIMALS = {"accuracy": 2, "rocauc": 2}
 _LABELS = {"accuracy": "accuracy (%)", "rocauc": "ROC-AUC (%)", "rmse": "RMSE", "mae": "MAE"}
-_METHOD_LABELS = {"ecfp": "ECFP fingerprint"}
+_METHOD_LABELS = {"ecfp": "ECFP fingerprint", "statistics": "graph statistics", "adgcl-best": "AD-GCL-BEST"}
 
 
 def decimals(metric: str) -> int:
@@ -53,6 +53,11 @@ def difference(record: Record) -> float | None:
 def signed(value: float | None, metric: str) -> str:
     """A difference with its sign, or a dash."""
     return "–" if value is None else f"{value:+.{decimals(metric)}f}"
+
+
+def in_stds(value: float | None) -> str:
+    """A difference in standard deviations, or nothing; what rounds to nought has no minus."""
+    return "" if value is None else f"{round(value, 1) + 0.0:+.1f}σ"
 
 
 def is_better(record: Record) -> bool | None:

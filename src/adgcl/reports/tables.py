@@ -95,5 +95,6 @@ def latex_escape(text: str) -> str:
         "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
         "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
         "±": r"$\pm$", "↑": r"$\uparrow$", "↓": r"$\downarrow$", "–": "--",
+        "σ": r"$\sigma$", "<": r"\textless{}", ">": r"\textgreater{}",
     }  # fmt: skip
     return "".join(special.get(character, character) for character in text)

@@ -1,4 +1,4 @@
-"""Embeddings of a whole store, in its order."""
+"""Embeddings of a whole Dataset or store, in its order."""
 
 from __future__ import annotations
 
@@ -9,15 +9,26 @@ import numpy.typing as npt
 import torch
 
 from adgcl.core.errors import TrainingError
+from adgcl.data.dataset import Dataset
 from adgcl.graphs.store import GraphStore
 from adgcl.methods.base import Method
 
+Progress = Callable[[int, int], None]
+
+
+def embed_dataset(
+    method: Method, dataset: Dataset, batch_size: int = 128, progress: Progress | None = None
+) -> npt.NDArray[np.float32]:
+    """A row per graph of a Dataset, whose SMILES are there for methods that read them."""
+    rows = method.embed_dataset(dataset)
+    return embed_store(method, dataset.store, batch_size, progress) if rows is None else rows
+
 
 def embed_store(
-    method: Method, store: GraphStore, batch_size: int = 128, progress: Callable[[int, int], None] | None = None
+    method: Method, store: GraphStore, batch_size: int = 128, progress: Progress | None = None
 ) -> npt.NDArray[np.float32]:
     """A row per graph, in store order; a graph's row does not depend on its neighbours in the batch."""
-    device = next(iter(method.parameters())).device
+    device = next((part.device for part in (*method.parameters(), *method.buffers())), torch.device("cpu"))
     parts = []
     for start in range(0, len(store), batch_size):
         ids = np.arange(start, min(start + batch_size, len(store)))

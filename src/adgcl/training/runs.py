@@ -19,7 +19,7 @@ from adgcl.graphs.store import GraphStore
 from adgcl.methods.base import Method
 from adgcl.training.checkpoints import Checkpoint, load_checkpoint
 from adgcl.training.device import keep_freed_memory, pick_device, set_threads
-from adgcl.training.embedding import embed_store
+from adgcl.training.embedding import embed_dataset
 from adgcl.training.run_config import RunConfig
 from adgcl.training.run_folder import find_checkpoint
 from adgcl.training.trainer import Trainer
@@ -50,9 +50,10 @@ class LoadedRun:
             Checkpoint(trainer.config, method.spec, method.task, trainer.progress, tensors, trainer.data),
         )
 
-    def embed(self, store: GraphStore, progress: Callable[[int, int], None] | None = None) -> npt.NDArray[np.float32]:
+    def embed(self, dataset: Dataset, progress: Callable[[int, int], None] | None = None) -> npt.NDArray[np.float32]:
         """A row per graph, which may be new to the method but must carry the same features."""
-        return embed_store(self.method, fit_features(store, self.checkpoint.spec), _EMBED_BATCH, progress)
+        fitting = dataset.with_store(fit_features(dataset.store, self.checkpoint.spec))
+        return embed_dataset(self.method, fitting, _EMBED_BATCH, progress)
 
 
 def load_run(run: str | Path, device: str = "auto") -> LoadedRun:

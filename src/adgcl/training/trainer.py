@@ -50,10 +50,11 @@ class Trainer:
     ) -> None:
         keep_freed_memory()
         set_threads(config.training.threads, config.encoder.hidden_dim)
-        self.config, self.store, self.folder, self.trackers = config, store, folder, trackers
+        self.config, self.folder, self.trackers = config, folder, trackers
         self.data = data or {}
         self.device = pick_device(config.training.device)
         self.method = build_method(config, store.spec, store.task)
+        self.store = self.method.begin(store)
         self.generator = torch.Generator(self.device)
         self.progress = Progress()
         torch.manual_seed(derived_seed(config.training.seed, "global"))
@@ -106,6 +107,7 @@ class Trainer:
                 self._stop_politely()
             if progress.step < self.steps:
                 self._save(force=False)
+        self.method.end_epoch()
         self._close_epoch(epoch, time.monotonic() - started)
 
     def _step(self, ids: IntArray, epoch: int) -> dict[str, float]:

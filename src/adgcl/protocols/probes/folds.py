@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.model_selection import KFold, StratifiedKFold, train_test_split
 
 from adgcl.core.errors import DataError
+from adgcl.core.seeds import derived_seed
 from adgcl.protocols.probes.checks import Labelled
 from adgcl.protocols.solvers.arrays import Floats, Ints, Mask
 
@@ -42,6 +43,12 @@ class Folds:
         if self.scale_inside:
             return self.fit
         return np.broadcast_to(self.train[:, None, :], self.fit.shape)
+
+
+def fold_seed(seed: int, mode: Mode, epoch: int = 0) -> int:
+    """What decides the folds of a run: as published the epoch too, for the authors draw new folds every time."""
+    place = ("folds", epoch) if mode == "as_published" else ("folds",)
+    return derived_seed(seed, *place) % (1 << 32)
 
 
 def cross_validation(data: Labelled, mode: Mode, seed: int, num_folds: int) -> Folds:

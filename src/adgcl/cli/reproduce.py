@@ -1,0 +1,181 @@
+"""`adgcl reproduce`: a table of the paper, made again."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from adgcl.cli import options
+from adgcl.cli.screen import Screen, console, table
+from adgcl.core.errors import ConfigError
+from adgcl.core.files import check_writable
+
+if TYPE_CHECKING:
+    from adgcl.experiments.reproduction import Place, Reproduction, Request
+    from adgcl.reports.comparison import Comparison
+
+_MODES = {"as_published": ("as_published",), "strict": ("strict",), "both": ("as_published", "strict")}
+_PROBES = {"linear": ("linear",), "svm": ("svm",), "both": ("linear", "svm")}
+_PANEL = "Which part"
+
+
+def reproduce(
+    ctx: typer.Context,
+    name: Annotated[
+        str,
+        typer.Argument(metavar="TABLE", help="table1-tu, table1-ogb, table-svm, table-joao-linear, table-joao-svm."),
+    ],
+    datasets: Annotated[
+        list[str] | None,
+        typer.Option("--datasets", help="Only these data sets. Default: all of the table's.", rich_help_panel=_PANEL),
+    ] = None,
+    methods: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--methods",
+            help="Only these rows. Default: the table's, and statistics, ecfp and adgcl-best.",
+            rich_help_panel=_PANEL,
+        ),
+    ] = None,
+    seeds: Annotated[int, typer.Option("--seeds", min=1, help="How many seeds.", rich_help_panel=_PANEL)] = 3,
+    mode: Annotated[
+        str, typer.Option("--mode", help="as_published, strict, or both side by side.", rich_help_panel=_PANEL)
+    ] = "as_published",
+    probe: Annotated[
+        str | None,
+        typer.Option(
+            "--probe",
+            help="both: judge by linear and SVM probes at once. Default: the table's.",
+            rich_help_panel=_PANEL,
+        ),
+    ] = None,
+    jobs: Annotated[
+        int | None, typer.Option("--jobs", "-j", min=1, help="Processes at a time. Default: cores.")
+    ] = None,
+    max_hours: Annotated[
+        float | None, typer.Option("--max-hours", min=0.0, help="Stop after this time; the same command goes on.")
+    ] = None,
+    out: Annotated[Path, typer.Option("--out", "-o", help="The folder for Records and tables.")] = Path("results"),
+    work: options.Work = Path("runs"),
+    formats: Annotated[
+        list[str] | None, typer.Option("--formats", help="txt, md, tex, csv, html. Default: all.")
+    ] = None,
+    only_list: Annotated[bool, typer.Option("--list", help="Show what would run, and run nothing.")] = False,
+    assignments: options.Assignments = None,
+    data_dir: options.DataDir = None,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Make a table of the paper again, beside the paper's own numbers.
+
+    Runs every method on every data set from several seeds, on all cores. Finished
+    jobs are never run again: stopped or killed, the same command goes on where it
+    was, and several of them may work in the same folders. A cell that cannot be
+    filled says why.
+
+    \b
+    Examples:
+      adgcl reproduce table1-tu --datasets MUTAG PROTEINS --seeds 3
+      adgcl reproduce table-svm --mode both --probe both --max-hours 8
+      adgcl reproduce table1-ogb --methods adgcl random_init ecfp --list
+    """
+    from adgcl.cli.progress import Bars
+    from adgcl.experiments.reproduction import Request, open_table
+    from adgcl.published import layout
+    from adgcl.reports.comparison_files import check_formats
+
+    screen = Screen(as_json, quiet)
+    layout_ = layout(name)
+    wanted = check_formats(formats or ())
+    check_writable(out)
+    check_writable(work)
+    request = Request(
+        layout_,
+        tuple(datasets or ()),
+        tuple(methods or ()),
+        _choice("mode", mode, _MODES),
+        seeds,
+        _choice("probe", probe, _PROBES) if probe else (layout_.probe,),
+        tuple(assignments or ()),
+        work,
+        out,
+        jobs,
+        None if max_hours is None else max_hours * 3600,
+        data_dir,
+        shlex.join(["adgcl", *(ctx.find_root().obj or ())]),
+    )
+    _check_probe(request)
+    with Bars(screen) as bars:
+        opened = open_table(request, progress=bars)
+    if only_list:
+        _list(screen, opened)
+    else:
+        _run(screen, opened)
+        _finish(screen, opened, wanted)
+
+
+def _choice(what: str, name: str, known: dict[str, tuple[str, ...]]) -> Any:
+    if name not in known:
+        raise ConfigError(f"There is no {what} called {name!r}.", f"Use {', '.join(known)}.")
+    return known[name]
+
+
+def _check_probe(request: Request) -> None:
+    if request.table.probe not in request.probes:
+        probe = request.table.probe
+        raise ConfigError(f"{request.table.name} is judged by the {probe} probe.", f"Use --probe {probe} or both.")
+
+
+def _list(screen: Screen, opened: Reproduction) -> None:
+    """What would run, what is finished, and how long the rest may take."""
+    from adgcl.experiments.listing import listing
+    from adgcl.reports.numbers import seconds_label
+
+    rows, seconds = listing(opened)
+    screen.emit({"table": opened.request.table.name, "jobs": rows, "estimated_hours": round(seconds / 3600, 3)})
+    cells = [
+        (r["row"], r["dataset"], r["mode"], r["seeds"], r["finished"], r["jobs"], r["estimate"], r["note"])
+        for r in rows
+    ]
+    heads = ("row", "data set", "mode", "seeds", "finished", "jobs", "left", "note")
+    screen.show(table(heads, cells, right=heads[3:7]))
+    screen.show(
+        f"About {seconds_label(seconds)} left with {opened.workers} jobs at a time (a guess until jobs finish)."
+    )
+
+
+def _run(screen: Screen, opened: Reproduction) -> None:
+    from adgcl.cli.job_progress import JobBars
+
+    with JobBars(screen, len(opened.jobs)) as bars:
+        bars.schedule = opened.schedule(bars)
+        opened.run(bars.schedule)
+
+
+def _finish(screen: Screen, opened: Reproduction, formats: tuple[str, ...]) -> None:
+    from adgcl.reports.comparison_files import write_comparison
+    from adgcl.reports.comparison_rows import to_tree
+    from adgcl.reports.comparison_text import for_terminal
+
+    comparison = _compare(opened)
+    paths = write_comparison(comparison, opened.request.out, formats)
+    unfinished = [str(job) for job in opened.jobs if job.result() is None]
+    tree = {"jobs": len(opened.jobs), "unfinished_jobs": unfinished, "files": [str(path) for path in paths]}
+    screen.emit({**to_tree(comparison), **tree})
+    screen.show(for_terminal(comparison, console().width))
+    screen.say("Kept as " + ", ".join(map(str, paths)))
+    if unfinished:
+        screen.say(f"{len(unfinished)} of {len(opened.jobs)} jobs are not finished: run the same command to go on.")
+
+
+def _compare(opened: Reproduction) -> Comparison:
+    from adgcl.reports.comparison import compare_outcomes
+
+    outcomes = opened.outcomes()
+    pairs: dict[Place, Any] = {place: (found.record, found.gap) for place, found in outcomes.items()}
+    request = opened.request
+    names = [column.name for column in opened.columns]
+    return compare_outcomes(request.table, request.modes, opened.shown_rows(outcomes), names, pairs)

@@ -1,0 +1,149 @@
+"""Reproduction: a published table run again, cell by cell, as far as data, methods and time allow."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from adgcl.core.errors import Interrupted, OutputError
+from adgcl.core.files import ensure_folder
+from adgcl.core.gaps import Gap
+from adgcl.core.record_folder import keep
+from adgcl.core.records import Record
+from adgcl.experiments.cell_records import cell_gap, cell_records
+from adgcl.experiments.cells import Cell, make_cells
+from adgcl.experiments.columns import Column, gap_of, open_column
+from adgcl.experiments.jobs import Job, Probes, Wanted
+from adgcl.experiments.scheduling import Event, Schedule
+from adgcl.experiments.tables import EXTRA_ROWS, Row, datasets_of, rows_of
+from adgcl.protocols.selection import Mode
+from adgcl.protocols.supervised import HEAD
+from adgcl.published import PublishedTable
+from adgcl.training.device import available_cores
+
+Place = tuple[str, str, str]
+
+
+@dataclass(frozen=True)
+class Request:
+    """Which table, which part of it, and with how much effort; `limit` in seconds."""
+
+    table: PublishedTable
+    datasets: tuple[str, ...] = ()
+    methods: tuple[str, ...] = ()
+    modes: tuple[Mode, ...] = ("as_published",)
+    seeds: int = 3
+    probes: Probes = ()
+    assignments: tuple[str, ...] = ()
+    work: Path = Path("runs")
+    out: Path = Path("results")
+    jobs: int | None = None
+    limit: float | None = None
+    data_dir: Path | None = None
+    command: str = ""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a cell shows: the Record of the table's probe, and why it is not there or not complete."""
+
+    record: Record | None
+    gap: Gap | None
+
+
+@dataclass(eq=False)
+class Reproduction:
+    """A table that is expanded to cells and jobs."""
+
+    request: Request
+    rows: tuple[Row, ...]
+    columns: tuple[Column, ...]
+    cells: list[Cell]
+    gaps: dict[Job, Gap] = field(default_factory=dict)
+
+    @property
+    def jobs(self) -> list[Job]:
+        """Every job once, whichever cells need it."""
+        return list(dict.fromkeys(job for cell in self.cells for job in cell.needs))
+
+    def schedule(self, on_event: Callable[[Event], None] = lambda event: None) -> Schedule:
+        """The jobs in their order; those that only tuned rows need come last."""
+        early = {job for cell in self.cells if not cell.tuned for job in cell.needs}
+        late = frozenset(job for job in self.jobs if job not in early)
+        workers = max(min(self.workers, len(self.jobs)), 1)
+        return Schedule(self.jobs, workers, self.request.limit, late, on_event=on_event)
+
+    @property
+    def workers(self) -> int:
+        return self.request.jobs or available_cores()
+
+    def run(self, schedule: Schedule) -> None:
+        """Do what is left to do; Records are kept as their seeds finish."""
+        ensure_folder(self.request.work)
+        ensure_folder(self.request.out)
+        told, self.gaps = schedule.on_event, schedule.gaps
+
+        def on_event(event: Event) -> None:
+            if event.kind == "finished":
+                for cell in self.cells:
+                    if event.job in cell.needs:
+                        self._keep(cell)
+            told(event)
+
+        schedule.on_event = on_event
+        try:
+            schedule.run()
+        except (Interrupted, KeyboardInterrupt) as stopped:
+            raise Interrupted(
+                f"Stopped. What is done is kept in {self.request.work} and {self.request.out}.",
+                "Run the same command again to go on.",
+            ) from stopped
+
+    def outcomes(self) -> dict[Place, Outcome]:
+        """What every cell shows, by mode, row and data set."""
+        found: dict[Place, Outcome] = {}
+        for cell in self.cells:
+            records = self._keep(cell)
+            shown = next((r for r in records if r.probe in (self.request.table.probe, HEAD)), None)
+            found[cell.mode, cell.row.name, cell.column.name] = Outcome(shown, cell_gap(cell, self.gaps))
+        return found
+
+    def shown_rows(self, outcomes: dict[Place, Outcome]) -> tuple[str, ...]:
+        """The rows worth showing: an extra one that nobody asked for must apply to some data set."""
+        idle = ("not applicable", "not here")
+        return tuple(
+            row.name
+            for row in self.rows
+            if row.asked
+            or row.name not in EXTRA_ROWS
+            or any(
+                o.gap is None or o.gap.status not in idle for (_, name, _), o in outcomes.items() if name == row.name
+            )
+        )
+
+    def _keep(self, cell: Cell) -> list[Record]:
+        """Make and save the Records of a cell; results that cannot be summed up are the cell's gap."""
+        try:
+            records = cell_records(cell, self.request.command)
+            for record in records:
+                keep(record, self.request.out)
+        except OutputError:
+            raise
+        except Exception as error:
+            cell.gap = gap_of(error, trained=True)
+            return []
+        return records
+
+
+def open_table(request: Request, progress: Any = None) -> Reproduction:
+    """Load the data and expand the table; nothing is run yet."""
+    rows = rows_of(request.table, request.methods)
+    names = datasets_of(request.table, request.datasets)
+    columns = tuple(open_column(name, request.data_dir, progress) for name in names)
+    probes = request.probes or (request.table.probe,)
+    jobs = request.jobs or available_cores()
+    threads = max(1, available_cores() // jobs) if jobs > 1 else 0
+    wanted = Wanted(probes, request.work, request.assignments, threads)
+    return Reproduction(request, rows, columns, make_cells(rows, columns, request.modes, request.seeds, wanted))

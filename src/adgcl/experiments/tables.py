@@ -1,0 +1,55 @@
+"""The rows of a table that is made again: those the paper prints, and those that keep everybody honest."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from adgcl.core.errors import UnknownNameError
+from adgcl.experiments.presets import is_row, presets
+from adgcl.methods.base import METHODS
+from adgcl.published import PublishedTable
+from adgcl.published.reader import method_names
+
+# Rows without a published figure: what needs no learning, and our own best settings.
+EXTRA_ROWS = ("statistics", "ecfp", "adgcl-best")
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row of a table; `asked` for by the user, or there because the table has it."""
+
+    name: str
+    asked: bool = False
+
+
+def rows_of(table: PublishedTable, asked: Sequence[str] = ()) -> tuple[Row, ...]:
+    """The rows named by the user (our names or the paper's), or all of the table's and the extra ones."""
+    if asked:
+        return tuple(Row(name, True) for name in dict.fromkeys(map(_our_name, asked)))
+    return tuple(map(Row, (*table.methods, *(name for name in EXTRA_ROWS if runs_here(name)))))
+
+
+def datasets_of(table: PublishedTable, asked: Sequence[str] = ()) -> tuple[str, ...]:
+    """The data sets named by the user, in the paper's spelling where it has them, or all of the table's."""
+    from adgcl.data.catalog import find_entry, is_known
+
+    if not asked:
+        return table.datasets
+    spelled = {name.lower(): name for name in table.datasets}
+    known = (find_entry(name).name if is_known(name) else name for name in asked)
+    return tuple(dict.fromkeys(spelled.get(name.lower(), name) for name in known))
+
+
+def runs_here(name: str) -> bool:
+    """Whether a row can be run: it is a method, or has a preset."""
+    return name in METHODS or is_row(name)
+
+
+def _our_name(name: str) -> str:
+    labels = {label.lower(): ours for ours, label in method_names().items()}
+    ours = labels.get(name.lower(), name)
+    if not (runs_here(ours) or ours in method_names() or ours in EXTRA_ROWS):
+        rows = {preset.rpartition("-")[0] for preset in presets()}
+        raise UnknownNameError("method or row", name, {*METHODS, *rows, *method_names()})
+    return ours

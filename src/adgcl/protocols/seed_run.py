@@ -1,0 +1,82 @@
+"""One seed's evaluations: as a result, and as a file that grows while the seed runs."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from adgcl.core.files import explain_os_errors, write_json
+from adgcl.protocols.selection import Evaluation, Mode, Selected, select
+
+
+@dataclass(frozen=True)
+class SeedRun:
+    """One seed: every evaluation, what the last epoch's training looked like, and its cost."""
+
+    seed: int
+    evaluations: tuple[Evaluation, ...]
+    training: dict[str, float] = field(default_factory=dict)
+    seconds: float = 0.0
+    peak_memory_mb: float = 0.0
+
+    def selected(self, probe: str, mode: Mode, higher_is_better: bool) -> Selected:
+        return select([e for e in self.evaluations if e.probe == probe], mode, higher_is_better)
+
+    def to_json(self) -> dict[str, Any]:
+        return {**asdict(self), "evaluations": [e.to_json() for e in self.evaluations]}
+
+    @classmethod
+    def from_json(cls, tree: dict[str, Any]) -> SeedRun:
+        return cls(**{**tree, "evaluations": tuple(map(Evaluation.from_json, tree["evaluations"]))})
+
+    def save(self, folder: Path | None) -> None:
+        """Keep it: what has a result is never run again."""
+        if folder is not None:
+            write_json(folder / _RESULT, self.to_json())
+
+    @classmethod
+    def load(cls, folder: Path | None) -> SeedRun | None:
+        """What `save` kept, or None."""
+        path = folder / _RESULT if folder else None
+        if path is None or not path.exists():
+            return None
+        return cls.from_json(json.loads(path.read_text(encoding="utf-8")))
+
+
+_RESULT = "result.json"
+
+
+class History:
+    """Evaluations so far, kept on disk line by line so that a killed run loses none it has paid for."""
+
+    def __init__(self, folder: Path | None) -> None:
+        self.path = folder / "evaluations.jsonl" if folder else None
+        self.evaluations: list[Evaluation] = []
+        self.seconds = 0.0
+        self._lines: list[tuple[float, Evaluation]] = []
+        for line in self.path.read_text().splitlines() if self.path and self.path.exists() else ():
+            try:
+                tree = json.loads(line)
+            except json.JSONDecodeError:
+                break
+            self._lines.append((tree.pop("seconds"), Evaluation.from_json(tree)))
+
+    def forget_after(self, epoch: int) -> None:
+        """Drop evaluations of epochs that will be trained again."""
+        self._lines = [(s, e) for s, e in self._lines if e.epoch <= epoch]
+        self.evaluations = [e for _, e in self._lines]
+        self.seconds = max((s for s, _ in self._lines), default=0.0)
+        if self.path is not None and self.path.exists():
+            self.path.write_text("".join(_line(s, e) for s, e in self._lines))
+
+    def add(self, evaluations: list[Evaluation], seconds: float) -> None:
+        self.evaluations.extend(evaluations)
+        if self.path is not None:
+            with explain_os_errors(self.path), self.path.open("a", encoding="utf-8") as file:
+                file.writelines(_line(round(seconds, 2), e) for e in evaluations)
+
+
+def _line(seconds: float, evaluation: Evaluation) -> str:
+    return json.dumps({"seconds": seconds, **evaluation.to_json()}) + "\n"

@@ -1,0 +1,120 @@
+"""Comparison: a published table beside ours, cell by cell, in one mode or in both."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from adgcl.core.gaps import Gap
+from adgcl.core.record_folder import current
+from adgcl.core.records import Record
+from adgcl.published import PublishedResult, PublishedTable, paper_method
+from adgcl.reports import numbers
+
+HEAD = "head"
+_NOT_RUN = Gap("not run")
+Place = tuple[str, str, str]
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One cell: our Record, the paper's figure, and why something is missing."""
+
+    record: Record | None = None
+    published: PublishedResult | None = None
+    gap: Gap | None = None
+
+    @property
+    def gain(self) -> float | None:
+        """Ours against the paper's in the metric's unit; above 0 is better, whichever way the metric goes."""
+        if self.record is None or self.published is None:
+            return None
+        return (self.record.mean - self.published.mean) * (1 if self.record.higher_is_better else -1)
+
+    @property
+    def gain_in_stds(self) -> float | None:
+        """The same in the paper's standard deviations."""
+        if self.gain is None or self.published is None or not self.published.std:
+            return None
+        return self.gain / self.published.std
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Rows (our names) and columns (data sets) of a table, and its cells by mode, row and data set."""
+
+    table: PublishedTable
+    modes: tuple[str, ...]
+    rows: tuple[str, ...]
+    datasets: tuple[str, ...]
+    cells: Mapping[Place, Entry] = field(default_factory=dict)
+
+    def entry(self, mode: str, row: str, dataset: str) -> Entry:
+        found = self.cells.get((mode, row, dataset))
+        return found or Entry(None, self.table.result(dataset, row), _NOT_RUN)
+
+    def record(self, mode: str, row: str, dataset: str) -> Record | None:
+        return self.entry(mode, row, dataset).record
+
+    def metric(self, dataset: str) -> tuple[str, bool]:
+        """The metric of a column, and whether more of it is better."""
+        for (_, _, name), entry in self.cells.items():
+            if name == dataset and entry.record is not None:
+                return entry.record.metric, entry.record.higher_is_better
+        found = next((r for row in self.table.methods if (r := self.table.result(dataset, row))), None)
+        return (found.metric, found.higher_is_better) if found else ("", True)
+
+    def best(self, mode: str, dataset: str) -> frozenset[str]:
+        """The rows whose printed mean no other row's beats."""
+        metric, higher = self.metric(dataset)
+        printed = {
+            row: round(record.mean, numbers.decimals(metric)) * (1 if higher else -1)
+            for row in self.rows
+            if (record := self.record(mode, row, dataset)) is not None
+        }
+        return frozenset(row for row, mean in printed.items() if len(printed) > 1 and mean == max(printed.values()))
+
+    def gaps(self) -> list[tuple[str, str, str, Gap]]:
+        """Every gap that has more to say than its status, by mode, row and data set."""
+        named = [(*place, entry.gap) for place, entry in self.cells.items() if place[1] in self.rows and entry.gap]
+        return [
+            (mode, row, dataset, gap)
+            for mode, row, dataset, gap in named
+            if gap.detail or self.record(mode, row, dataset)
+        ]
+
+
+def label(row: str) -> str:
+    """What a row is called: as the paper prints it, or else our own name of it."""
+    return paper_method(row) or numbers.method_label(row)
+
+
+def compare_outcomes(
+    table: PublishedTable,
+    modes: Sequence[str],
+    rows: Sequence[str],
+    datasets: Sequence[str],
+    outcomes: Mapping[Place, tuple[Record | None, Gap | None]],
+) -> Comparison:
+    """Lay what a command found beside the paper."""
+    cells = {place: Entry(record, table.result(place[2], place[1]), gap) for place, (record, gap) in outcomes.items()}
+    return Comparison(table, tuple(modes), tuple(rows), tuple(datasets), cells)
+
+
+def compare_records(table: PublishedTable, mode: str, records: Iterable[Record]) -> Comparison | None:
+    """The same from Records alone; None where there is none for the table in this mode."""
+    probes = (table.probe, HEAD)
+    fitting = [r for r in current(records) if r.mode == mode and r.probe in probes and _in_table(r, table)]
+    outcomes = {(mode, r.method, r.dataset): (r, None) for r in sorted(fitting, key=lambda r: r.probe == HEAD)}
+    if not outcomes:
+        return None
+    have = {row for _, row, _ in outcomes}
+    rows = [*(row for row in table.methods if row in have), *sorted(have - set(table.methods))]
+    datasets = [d for d in table.datasets if any(d == name for _, _, name in outcomes)]
+    return compare_outcomes(table, (mode,), rows, datasets, outcomes)
+
+
+def _in_table(record: Record, table: PublishedTable) -> bool:
+    """Whether a Record is about one of the table's data sets, by a row it has, one no paper has, or with labels."""
+    belongs = record.method in table.methods or paper_method(record.method) is None or record.probe == HEAD
+    return record.dataset in table.datasets and belongs

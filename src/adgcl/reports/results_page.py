@@ -1,0 +1,52 @@
+"""The page of results: findings in plain words, then every published table that Records can fill."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from adgcl.core.records import Record
+from adgcl.published import layouts
+from adgcl.reports.comparison import Comparison, compare_records
+from adgcl.reports.comparison_notes import LEGEND
+from adgcl.reports.comparison_text import to_markdown
+from adgcl.reports.findings import REFERENCE, best_against_paper, findings, overview
+
+MODES = ("as_published", "strict")
+_RULE = (
+    "Better, equal and worse are meant beside the published figure; equal is within one published standard deviation."
+)
+
+
+def comparisons_of(records: Sequence[Record]) -> list[Comparison]:
+    """Every table and mode that some Record belongs to."""
+    found = (compare_records(table, mode, records) for table in layouts().values() for mode in MODES)
+    return [comparison for comparison in found if comparison is not None and _has_rivals(comparison)]
+
+
+def _has_rivals(comparison: Comparison) -> bool:
+    """Whether a row that the paper compares AD-GCL with is there: a table is about them."""
+    return any(row in comparison.table.methods and not row.startswith(REFERENCE) for row in comparison.rows)
+
+
+def results_page(records: Sequence[Record]) -> str:
+    """Markdown, made from Records alone."""
+    comparisons = comparisons_of(records)
+    told: set[tuple[str, str]] = set()
+    parts = ["## In plain words\n", _RULE + "\n"]
+    for comparison in comparisons:
+        parts += _in_words(comparison, told)
+    parts += ["## The tables\n", LEGEND + "\n"]
+    parts += [to_markdown(comparison, "###", legend=False) for comparison in comparisons]
+    return "\n".join(parts)
+
+
+def _in_words(comparison: Comparison, told: set[tuple[str, str]]) -> list[str]:
+    """What a table says, once: later tables with the same probe repeat the cells of earlier ones."""
+    mode, probe = comparison.modes[0], comparison.table.probe
+    found = [f for f in findings(comparison, mode) if (probe + mode, f.dataset) not in told]
+    told |= {(probe + mode, finding.dataset) for finding in found}
+    if not found:
+        return []
+    sentences = [s for s in (overview(found), best_against_paper(comparison, mode)) if s]
+    lines = "".join(f"- {finding.sentence()}\n" for finding in found)
+    return [f"### {comparison.table.name}, {probe} probe, {mode}\n", " ".join(sentences) + "\n", lines]

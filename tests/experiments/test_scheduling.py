@@ -1,0 +1,139 @@
+"""Which job comes next, and what the clock has to say about it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from adgcl.core.errors import AdgclError
+from adgcl.core.locks import BusyError
+from adgcl.experiments import scheduling
+from adgcl.experiments.scheduling import Schedule
+
+
+@dataclass(eq=False)
+class FakeJob:
+    """A job that takes no time; `busy` says how often another process is found at it."""
+
+    name: str
+    seconds: float = 1.0
+    seed: int = 0
+    source: Any = None
+    busy_times: int = 0
+    error: Exception | None = None
+    runs: list[str] = field(default_factory=list)
+    finished: bool = False
+    has_begun: bool = True
+    problem: Exception | None = None
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def ready(self) -> bool:
+        return self.source is None or self.source.finished
+
+    @property
+    def busy(self) -> bool:
+        self.busy_times -= 1
+        return self.busy_times >= 0
+
+    def result(self) -> Any:
+        return self if self.finished else None
+
+
+class FakeEstimates:
+    def learn(self, job: FakeJob) -> None: ...
+
+    def seconds(self, job: FakeJob) -> float:
+        return job.seconds
+
+
+def do(job: FakeJob, send: Any) -> None:
+    if job.error is not None:
+        error, job.error = job.error, None
+        raise error
+    job.finished = True
+
+
+@pytest.fixture(autouse=True)
+def fakes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scheduling, "do_task", do)
+    monkeypatch.setattr(scheduling, "task_of", lambda job: job)
+    monkeypatch.setattr(scheduling, "_LOOK_AGAIN", 0.01)
+    monkeypatch.setattr(scheduling, "_TICK", 0.01)
+
+
+def run(jobs: list[FakeJob], **options: Any) -> tuple[list[str], dict[str, str]]:
+    """The order in which jobs started, and the gaps by name."""
+    order: list[str] = []
+    schedule = Schedule(
+        jobs,
+        estimates=FakeEstimates(),
+        on_event=lambda e: order.append(e.job.name) if e.kind == "started" else None,
+        **options,
+    )
+    schedule.run()
+    return order, {job.name: str(gap) for job, gap in schedule.gaps.items()}
+
+
+def test_first_seeds_first_then_cheap_ones_and_tuning_last():
+    tuning = FakeJob("tuning", 0.1)
+    jobs = [FakeJob("long", 9), FakeJob("second", 1, seed=1), tuning, FakeJob("short", 1)]
+    assert run(jobs, late=frozenset({tuning}))[0] == ["short", "long", "second", "tuning"]
+
+
+def test_what_others_need_comes_before_them():
+    source = FakeJob("source", 9)
+    assert run([FakeJob("needs", 1, source=source), source])[0] == ["source", "needs"]
+
+
+def test_a_job_that_would_pass_the_limit_does_not_start():
+    order, gaps = run([FakeJob("fits", 50), FakeJob("done", 80, finished=True), FakeJob("long", 150)], limit=60)
+    assert order == ["fits"] and gaps == {"long": "out of time"}
+
+
+def test_a_job_longer_than_the_limit_starts_when_nothing_else_fits():
+    order, gaps = run([FakeJob("short", 50), FakeJob("overlong", 500)], limit=100)
+    assert order == ["short", "overlong"] and gaps == {}
+
+
+def test_failures_of_many_kinds_are_gaps():
+    source = FakeJob("source", error=AdgclError("broken"))
+    order, gaps = run(
+        [source, FakeJob("needs", source=source), FakeJob("fine", 2), FakeJob("bug", error=ValueError("x"))]
+    )
+    assert gaps == {
+        "source": "failed: broken", "needs": "failed: It needs source. broken", "bug": "failed: ValueError: x",
+    }  # fmt: skip
+    assert "fine" in order
+
+
+def test_settings_that_turn_out_wrong_are_a_gap():
+    order, gaps = run([FakeJob("wrong", problem=AdgclError("no such value")), FakeJob("fine")])
+    assert order == ["fine"] and gaps == {"wrong": "failed: no such value"}
+
+
+def test_a_job_that_another_process_is_at_is_looked_at_again():
+    order, gaps = run(
+        [FakeJob("elsewhere", 0.1, busy_times=2), FakeJob("mine", 1), FakeJob("race", 2, error=BusyError("x"))]
+    )
+    assert order == ["mine", "race", "elsewhere", "race"] or sorted(order) == ["elsewhere", "mine", "race", "race"]
+    assert order[0] == "mine" and gaps == {}
+
+
+def test_a_job_that_another_process_finishes_is_not_run():
+    other = FakeJob("other", 5, busy_times=1)
+    mine = FakeJob("mine", 1)
+    mine.__dict__["finished"] = False
+    order: list[str] = []
+
+    def note(event: Any) -> None:
+        order.append(f"{event.kind} {event.job}")
+        if event.kind == "finished":
+            other.finished = True
+
+    Schedule([other, mine], estimates=FakeEstimates(), on_event=note).run()
+    assert "started other" not in order and "reused other" in order

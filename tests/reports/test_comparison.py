@@ -1,0 +1,218 @@
+"""Tables beside the paper's: every number, mark and reason, in every format."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from html.parser import HTMLParser
+from typing import Any
+
+import pytest
+
+from adgcl.core.gaps import Gap
+from adgcl.core.records import Record
+from adgcl.published import find_result, layout
+from adgcl.reports import comparison_files
+from adgcl.reports.comparison import Comparison, compare_outcomes, compare_records, label
+from adgcl.reports.comparison_rows import cell_rows, to_tree
+from adgcl.reports.comparison_text import to_latex, to_markdown, to_text
+from adgcl.reports.findings import findings, overview
+from adgcl.reports.grid import make_grid
+from adgcl.reports.ranking import rank
+from tests.record_cases import a_record
+
+MODE = "as_published"
+
+
+def record(method: str, dataset: str, mean: float, **changes: Any) -> Record:
+    spread = [mean - 1, mean, mean + 1]
+    return a_record(
+        **{
+            "method": method,
+            "dataset": dataset,
+            "mode": MODE,
+            "mean": mean,
+            "std": 1.0,
+            "values": spread,
+            "seeds": [0, 1, 2],
+            **changes,
+        }
+    )
+
+
+def compared(*records: Record, gaps: dict[tuple[str, str], Gap] | None = None, table: str = "table1-tu") -> Comparison:
+    outcomes: dict[Any, Any] = {(r.mode, r.method, r.dataset): (r, None) for r in records}
+    outcomes.update({(MODE, *place): (None, gap) for place, gap in (gaps or {}).items()})
+    rows = list(dict.fromkeys(row for _, row, _ in outcomes))
+    datasets = list(dict.fromkeys(dataset for _, _, dataset in outcomes))
+    modes = list(dict.fromkeys(mode for mode, _, _ in outcomes))
+    return compare_outcomes(layout(table), modes, rows, datasets, outcomes)
+
+
+WEIRD = Gap("failed", "loss became nan & <b>50 %</b> of a_b {x} | y")
+SMALL = compared(
+    record("adgcl", "MUTAG", 90.0), record("adgcl", "PROTEINS", 70.0), record("random_init", "MUTAG", 88.0),
+    gaps={
+        ("random_init", "PROTEINS"): WEIRD, ("statistics", "MUTAG"): Gap("out of time"),
+        ("statistics", "PROTEINS"): Gap("not run"),
+    },
+)  # fmt: skip
+
+
+def test_the_paper_stands_beside_ours_in_its_own_deviations():
+    paper = find_result("MUTAG", "adgcl", "table1-tu")
+    entry = SMALL.entry(MODE, "adgcl", "MUTAG")
+    assert paper is not None and entry.published == paper
+    assert entry.gain_in_stds == pytest.approx((90.0 - paper.mean) / paper.std)
+
+
+def test_less_is_better_for_errors():
+    error = {"metric": "rmse", "higher_is_better": False, "std": 0.1}
+    table = compared(
+        record("adgcl", "ogbg-molesol", 1.0, **error),
+        record("random_init", "ogbg-molesol", 9.0, **error),
+        table="table1-ogb",
+    )
+    assert table.best(MODE, "ogbg-molesol") == {"adgcl"}
+    assert table.entry(MODE, "adgcl", "ogbg-molesol").gain > 0 > table.entry(MODE, "random_init", "ogbg-molesol").gain
+    assert rank(table, MODE).average == {"adgcl": 1.0, "random_init": 2.0}
+
+
+def test_ranks_are_over_data_sets_that_all_have():
+    table = compared(
+        record("adgcl", "MUTAG", 90.0), record("random_init", "MUTAG", 88.0), record("graphcl", "MUTAG", 88.0),
+        record("adgcl", "DD", 1.0), record("random_init", "DD", 2.0), record("infograph", "NCI1", 99.0),
+    )  # fmt: skip
+    ranking = rank(table, MODE)
+    assert ranking.datasets == ("MUTAG",) and "infograph" not in ranking.rows
+    assert ranking.average == {"adgcl": 1.0, "random_init": 2.5, "graphcl": 2.5}
+
+
+def test_cells_say_number_or_reason():
+    grid = make_grid(SMALL)
+    cells = {line[0].text: line for line in grid.lines if line[0].text}
+    assert cells["AD-GCL-FIX"][2].text == "90.00 ± 1.00 (3) +0.5σ" and cells["AD-GCL-FIX"][2].best
+    assert cells["RU-GIN"][3].text == "failed" and cells["graph statistics"][2].text == "out of time"
+
+
+def test_text_has_numbers_paper_and_reasons():
+    text = to_text(SMALL)
+    assert "90.00 ± 1.00 (3) +0.5σ ◂" in text and "89.25 ± 1.45" in text
+    assert "Failed: RU-GIN on PROTEINS. loss became nan" in " ".join(text.split())
+    assert max(map(len, text.splitlines())) <= 160
+
+
+def test_wide_tables_are_cut_into_pieces_that_fit():
+    many = compared(*(record("adgcl", dataset, 50.0) for dataset in layout("table1-tu").datasets))
+    text = to_text(many)
+    assert max(map(len, text.splitlines())) <= 160 and all(d in text for d in layout("table1-tu").datasets)
+
+
+def test_markdown_has_a_table_that_is_a_table():
+    lines = [line for line in to_markdown(SMALL).splitlines() if line.startswith("|")]
+    first = lines[: next(i for i, line in enumerate(lines) if "against" in line)]
+    assert len({len(re.findall(r"(?<!\\)\|", line)) for line in first}) == 1
+    assert "**90.00 ± 1.00 (3) +0.5σ**" in first[2] or any("**90.00 ± 1.00 (3) +0.5σ**" in line for line in first)
+
+
+def test_latex_is_balanced_and_escaped():
+    text = to_latex(SMALL)
+    plain = text.replace(r"\{", "").replace(r"\}", "")
+    depth = 0
+    for character in plain:
+        depth += {"{": 1, "}": -1}.get(character, 0)
+        assert depth >= 0
+    assert depth == 0 and plain.count("$") % 2 == 0
+    assert not re.search(r"(?<!\\)[_%#]", re.sub(r"%$", "", text, flags=re.MULTILINE)) and "σ" not in text
+    for begin in re.findall(r"\\begin\{(\w+)\}", text):
+        assert text.count(rf"\begin{{{begin}}}") == text.count(rf"\end{{{begin}}}")
+    body = text[text.index(r"\midrule") : text.index(r"\bottomrule")]
+    assert {len(re.findall(r"(?<!\\)&", line)) for line in body.splitlines() if line.endswith(r"\\")} == {4}
+
+
+def test_csv_has_every_cell():
+    rows = list(csv.DictReader(io.StringIO(comparison_files.to_csv(SMALL))))
+    assert len(rows) == 3 * 2
+    found = {(r["method"], r["dataset"]): r for r in rows}
+    assert float(found["adgcl", "MUTAG"]["mean"]) == 90.0 and found["adgcl", "MUTAG"]["status"] == "complete"
+    assert found["random_init", "PROTEINS"]["reason"] == WEIRD.detail and found["random_init", "PROTEINS"]["mean"] == ""
+
+
+class Page(HTMLParser):
+    """Checks that what is opened is closed."""
+
+    VOID = frozenset({"meta", "br", "img", "link"})
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.text = ""
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag: str, attributes: Any) -> None:
+        assert tag not in ("script", "b") and not any(name in ("src", "href") for name, _ in attributes)
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+def test_html_is_whole_safe_and_needs_nothing_else():
+    page = Page(comparison_files.to_html(SMALL))
+    assert page.open == [] and WEIRD.detail in page.text and "90.00 ± 1.00" in page.text and "out of time" in page.text
+
+
+def test_both_modes_stand_side_by_side(tmp_path):
+    both = compared(record("adgcl", "MUTAG", 90.0), record("adgcl", "MUTAG", 92.0, mode="strict"))
+    assert [line[1].text for line in make_grid(both).lines] == ["as_published", "strict", "paper"]
+    paths = comparison_files.write_comparison(both, tmp_path)
+    assert {path.name for path in paths} == {f"table1-tu-both.{ending}" for ending in comparison_files.FORMATS}
+    Page(paths[-1].read_text(encoding="utf-8"))
+
+
+def test_json_has_cells_ranks_and_duels():
+    tree = to_tree(SMALL)
+    assert [c["status"] for c in tree["cells"] if c["method"] == "random_init"] == ["complete", "failed"]
+    assert tree["duels"][0]["rival"] == "random_init" and tree["ranks"][MODE]["average"]["adgcl"] == 1.0
+
+
+def test_records_alone_make_a_table_of_their_probe_and_mode():
+    records = [
+        record("adgcl", "MUTAG", 90.0), record("adgcl", "MUTAG", 80.0, probe="svm"),
+        record("supervised", "MUTAG", 91.0, probe="head"),
+        record("statistics", "MUTAG", 85.0), record("joao", "MUTAG", 85.0), record("adgcl", "planted", 85.0),
+    ]  # fmt: skip
+    table = compare_records(layout("table1-tu"), MODE, records)
+    assert table is not None and table.rows == ("supervised", "adgcl", "statistics") and table.datasets == ("MUTAG",)
+    assert compare_records(layout("table1-tu"), "strict", records) is None
+    svm = compare_records(layout("table-svm"), MODE, records)
+    assert svm is not None and svm.rows == ("adgcl", "supervised")
+
+
+def test_plain_words():
+    table = compared(
+        record("adgcl", "MUTAG", 89.0), record("random_init", "MUTAG", 95.0), record("adgcl", "PROTEINS", 60.0),
+        record("statistics", "PROTEINS", 59.9),
+    )  # fmt: skip
+    mutag, proteins = findings(table, MODE)
+    assert (mutag.verdict, proteins.verdict) == ("equal", "worse") and mutag.winners == ["random_init"]
+    assert (
+        "equal to the published 89.25 ± 1.45" in mutag.sentence()
+        and "An untrained encoder wins with 95.00" in mutag.sentence()
+    )
+    assert "Plain statistics loses" in proteins.sentence() or "statistics" in proteins.sentence()
+    assert "equal on 1 (MUTAG); worse on 1 (PROTEINS)" in overview([mutag, proteins])
+    assert "an untrained encoder beats it on 1 of 1 (MUTAG)" in overview([mutag, proteins])
+
+
+def test_labels_are_the_papers():
+    assert [label(row) for row in ("adgcl", "adgcl-opt", "statistics", "adgcl-best")] == [
+        "AD-GCL-FIX", "AD-GCL-OPT", "graph statistics", "AD-GCL-BEST",
+    ]  # fmt: skip
+    assert len(cell_rows(SMALL)) == 6
