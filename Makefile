@@ -28,11 +28,12 @@ check: install
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-# The tables and the figure in README.md and results/, from the Records.
+# The tables and the figure in README.md, results/ and docs/results.md, from the Records.
 results: install
 	$(BIN)/adgcl report results --out results/README.md
 	$(BIN)/adgcl report results --out results/figure.svg
 	$(BIN)/adgcl report results --out README.md
+	$(BIN)/adgcl report results --out docs/results.md
 
 bench: install
 	$(BIN)/python -m benchmarks

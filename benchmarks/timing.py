@@ -10,7 +10,10 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Measurement:
-    """One row of the benchmark: `ratio` is plain / ours for times, and what `unit` says otherwise."""
+    """One row of the benchmark: `ratio` is plain / ours for times, and what `unit` says otherwise.
+
+    `measured` is the day and `machine` the processor of a row that is kept.
+    """
 
     name: str
     ratio: float
@@ -18,6 +21,8 @@ class Measurement:
     ours: float
     plain: float | None
     unit: str
+    measured: str = ""
+    machine: str = ""
 
     @property
     def reached(self) -> bool:

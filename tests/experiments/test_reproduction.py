@@ -16,6 +16,7 @@ from adgcl.experiments.listing import listing
 from adgcl.experiments.planning import Wishes
 from adgcl.experiments.reproduction import Reproduction
 from adgcl.experiments.source import Source
+from adgcl.experiments.tasks import do_task, task_of
 from adgcl.methods.adgcl import ADGCL
 from tests.cli.conftest import write_tu
 from tests.experiments.conftest import SMALL
@@ -51,6 +52,17 @@ def test_finished_jobs_are_never_run_again(table, tmp_path):
     assert {p: p.stat().st_mtime_ns for p in times} == times
     again.outcomes()
     assert sorted(len(r.seeds) for r in read_records(tmp_path / "results")) == [3, 3], "the poorer Records are gone"
+
+
+def test_a_worker_reads_what_another_has_finished_and_trains_nothing(table, monkeypatch):
+    made = table("adgcl")
+    (job,) = made.jobs
+    task = task_of(job)
+    assert do_task(task, lambda message: None) is True
+    before = {p: (p.stat().st_mtime_ns, p.read_bytes()) for p in job.folder.iterdir()}
+    monkeypatch.setattr(ADGCL, "step", lambda self, batch, generator: 1 / 0)
+    assert do_task(task, lambda message: None) is False
+    assert {p: (p.stat().st_mtime_ns, p.read_bytes()) for p in job.folder.iterdir()} == before
 
 
 def test_fewer_seeds_do_not_take_the_place_of_more(table, tmp_path):

@@ -26,6 +26,7 @@ class FakeJob:
     runs: list[str] = field(default_factory=list)
     finished: bool = False
     has_begun: bool = True
+    done_elsewhere: bool = False
     problem: Exception | None = None
 
     def __str__(self) -> str:
@@ -51,11 +52,12 @@ class FakeEstimates:
         return job.seconds
 
 
-def do(job: FakeJob, send: Any) -> None:
+def do(job: FakeJob, send: Any) -> bool:
     if job.error is not None:
         error, job.error = job.error, None
         raise error
-    job.finished = True
+    found, job.finished = job.done_elsewhere, True
+    return not found
 
 
 @pytest.fixture(autouse=True)
@@ -137,3 +139,11 @@ def test_a_job_that_another_process_finishes_is_not_run():
 
     Schedule([other, mine], estimates=FakeEstimates(), on_event=note).run()
     assert "started other" not in order and "reused other" in order
+
+
+def test_what_was_finished_while_a_worker_started_is_not_called_our_own():
+    kinds = []
+    Schedule(
+        [FakeJob("late", done_elsewhere=True)], estimates=FakeEstimates(), on_event=lambda e: kinds.append(e.kind)
+    ).run()
+    assert kinds == ["started", "reused"]

@@ -16,7 +16,7 @@ from adgcl.experiments.workers import Done, Failed, Progress, Stopped, Worker
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="needs POSIX signals")
 
 
-def work(task: str, send: Callable[[Any], None]) -> None:
+def work(task: str, send: Callable[[Any], None]) -> bool:
     if task == "wrong data":
         raise DataError("no good", "try others")
     if task == "bug":
@@ -26,12 +26,13 @@ def work(task: str, send: Callable[[Any], None]) -> None:
     send(task)
     if task == "long":
         time.sleep(60)
+    return True
 
 
 def test_one_life_of_a_worker() -> None:
     worker = Worker(work, one_thread=False)
     worker.start("short")
-    assert [worker.receive(), worker.receive()] == [Progress("short"), Done()]
+    assert [worker.receive(), worker.receive()] == [Progress("short"), Done(True)]
     worker.start("wrong data")
     answer = worker.receive()
     assert isinstance(answer, Failed) and isinstance(answer.error, DataError) and answer.error.hint == "try others"

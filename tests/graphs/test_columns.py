@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from safetensors.numpy import load_file
 
-from adgcl.graphs import columns
+from adgcl.graphs import columns, tensor_file
 from adgcl.graphs.columns import Column
 from adgcl.graphs.concat import concatenate
 from adgcl.graphs.storage import open_store, save_store
@@ -75,3 +75,16 @@ def test_files_are_safetensors_files(tmp_path):
     assert read.keys() == arrays.keys()
     for name, array in arrays.items():
         assert read[name].dtype == array.dtype and np.array_equal(read[name], array)
+
+
+def test_mapped_arrays_are_written_in_pieces(tmp_path, monkeypatch):
+    monkeypatch.setattr(tensor_file, "_PIECE", 5)
+    monkeypatch.setattr(columns, "_IN_MEMORY", 4)
+    column = Column()
+    for start in range(0, 40, 4):
+        column.append(np.arange(start, start + 4, dtype=np.uint16).reshape(2, 2))
+    mapped = column.whole()
+    write_tensors(tmp_path / "a.safetensors", {"mapped": mapped, "changed": mapped + 1}, {})
+    read = load_file(tmp_path / "a.safetensors")
+    assert np.array_equal(read["mapped"], np.arange(40).reshape(-1, 2)) and np.array_equal(mapped, read["mapped"])
+    assert np.array_equal(read["changed"], np.arange(1, 41).reshape(-1, 2))

@@ -135,10 +135,11 @@ class Schedule:
         if job.problem is not None:
             self._close(job, gap_of(job.problem, trained=False))
             return False
+        busy = job.busy  # looked at first: a process that lets go between the two looks has left its result
         if job.result() is not None:
             self._finish(job, "reused")
             return False
-        if job.busy:
+        if busy:
             self._elsewhere[job] = time.monotonic() + _LOOK_AGAIN
             return False
         self._elsewhere.pop(job, None)
@@ -172,7 +173,7 @@ class Schedule:
             self.waiting.append(job)
             self.on_event(Event("put back", job))
         else:
-            self._finish(job, "finished")
+            self._finish(job, "finished" if answer.fresh else "reused")
 
     def _finish(self, job: Job, kind: str) -> None:
         with suppress(ValueError):

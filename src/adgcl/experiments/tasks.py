@@ -10,7 +10,7 @@ from typing import Any
 from adgcl.data.dataset import Dataset
 from adgcl.experiments.jobs import Job
 from adgcl.experiments.source import Source
-from adgcl.protocols.judging import SeedTask, run_task
+from adgcl.protocols.judging import SeedTask, run_or_read
 from adgcl.protocols.unsupervised import UnsupervisedConfig
 from adgcl.training.run_config import DataConfig, RunConfig
 
@@ -29,10 +29,10 @@ def task_of(job: Job) -> Task:
     return Task(job.column.source, job.plan.run, job.plan.protocol, job.folder)
 
 
-def do_task(task: Task, send: Callable[[Any], None]) -> None:
-    """Train and judge one seed; its result is in its folder when this returns."""
+def do_task(task: Task, send: Callable[[Any], None]) -> bool:
+    """Train and judge one seed; its result is in its folder when this returns. False: it was there already."""
     dataset = _load(task.source, task.run.data)
-    run_task(SeedTask(dataset, task.run, task.protocol, task.folder), send)
+    return run_or_read(SeedTask(dataset, task.run, task.protocol, task.folder), send)[1]
 
 
 _last: dict[tuple[Source, str], Dataset] = {}

@@ -14,7 +14,8 @@ from typing import Any
 from adgcl.core.errors import AdgclError, Interrupted
 from adgcl.core.locks import BusyError
 
-Work = Callable[[Any, Callable[[Any], None]], None]
+# A task and a way to send messages in; whether there was anything to do out.
+Work = Callable[[Any, Callable[[Any], None]], bool]
 
 
 @dataclass(frozen=True)
@@ -26,7 +27,9 @@ class Progress:
 
 @dataclass(frozen=True)
 class Done:
-    """The work is finished."""
+    """The work is finished: done just now, or found to be done."""
+
+    fresh: bool
 
 
 @dataclass(frozen=True)
@@ -114,7 +117,7 @@ def _serve(pipe: Connection, work: Work, one_thread: bool) -> None:
 
 def _answer(work: Work, task: Any, send: Callable[[Any], None]) -> Answer:
     try:
-        work(task, send)
+        return Done(work(task, send))
     except BusyError:
         return Busy()
     except (Interrupted, KeyboardInterrupt):
@@ -126,7 +129,6 @@ def _answer(work: Work, task: Any, send: Callable[[Any], None]) -> Answer:
     except Exception as error:
         # Any exception becomes the reason of one cell; one of our own kind can always be pickled.
         return Failed(AdgclError(f"{type(error).__name__}: {(str(error).strip().splitlines() or [''])[0]}"))
-    return Done()
 
 
 def _end_with_parent() -> None:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import mmap
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 import numpy.typing as npt
+
+Array = npt.NDArray[Any]
 
 # The format's name of every type that a store may hold, and NumPy's.
 DTYPES = {
@@ -18,9 +21,10 @@ DTYPES = {
 }  # fmt: skip
 _NAMES = {np.dtype(dtype): name for name, dtype in DTYPES.items()}
 _ALIGNMENT = 8
+_PIECE = 1 << 25
 
 
-def write_tensors(path: Path, arrays: Mapping[str, npt.NDArray[Any]], metadata: Mapping[str, str]) -> None:
+def write_tensors(path: Path, arrays: Mapping[str, Array], metadata: Mapping[str, str]) -> None:
     """What `safetensors.numpy.save_file` writes, without its second copy of all arrays in memory."""
     # The widest types first, as safetensors has it: then every array starts at a multiple of its item size.
     order = sorted(arrays, key=lambda name: (-arrays[name].dtype.itemsize, name))
@@ -36,4 +40,22 @@ def write_tensors(path: Path, arrays: Mapping[str, npt.NDArray[Any]], metadata: 
         file.write(len(text).to_bytes(8, "little"))
         file.write(text)
         for name in order:
-            file.write(np.ascontiguousarray(arrays[name]).data)
+            _write(file, np.ascontiguousarray(arrays[name]))
+
+
+def _write(file: IO[bytes], array: Array) -> None:
+    """Write an array piece by piece, and let go of the pages of a mapped one: they would all stay resident."""
+    flat = array.reshape(-1).view(np.uint8)
+    mapping = None if array.flags.writeable else _mapping(array)
+    for start in range(0, len(flat), _PIECE):
+        file.write(flat[start : start + _PIECE].data)
+        if mapping is not None:
+            mapping.madvise(mmap.MADV_DONTNEED)
+
+
+def _mapping(array: Array) -> mmap.mmap | None:
+    """The file mapping below an array, where there is one and the system can be told what is no longer needed."""
+    below: Any = array
+    while isinstance(below, np.ndarray):
+        below = below.base
+    return below if isinstance(below, mmap.mmap) and hasattr(mmap, "MADV_DONTNEED") else None

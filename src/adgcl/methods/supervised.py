@@ -38,7 +38,10 @@ class SupervisedConfig(MethodConfig):
 class Supervised(Method):
     """`min over encoder, W, b of loss(W graph_emb + b, y)`: cross-entropy, logistic loss, squared or absolute error.
 
-    Missing labels (NaN) do not count. Targets of regression are standardised by the graphs it trains on.
+    Missing labels (NaN) do not count.
+
+    Deviation: targets of regression are standardised by the graphs it trains on, where the published recipe for
+    molecules fits them as they are; predictions are in the labels' unit all the same.
     """
 
     Config = SupervisedConfig

@@ -77,9 +77,16 @@ class _Reporter:
 
 def run_task(task: SeedTask, send: Send) -> SeedRun:
     """Do one seed, alone in its folder; a finished one is only read."""
-    reporter = _Reporter(task.run.training.seed, send)
+    return run_or_read(task, send)[0]
+
+
+def run_or_read(task: SeedTask, send: Send) -> tuple[SeedRun, bool]:
+    """The same, and whether the work was done just now: another process may have finished it in the meantime."""
     with locked(task.folder) if task.folder else nullcontext():
-        return run_seed(task.dataset, task.run, task.protocol, folder=task.folder, trackers=[reporter])
+        if (found := SeedRun.load(task.folder)) is not None:
+            return found, False
+        reporter = _Reporter(task.run.training.seed, send)
+        return run_seed(task.dataset, task.run, task.protocol, folder=task.folder, trackers=[reporter]), True
 
 
 def evaluate_method(

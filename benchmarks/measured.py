@@ -1,0 +1,74 @@
+"""The rows that were measured last, in `measured.json`, and their table in the README."""
+
+from __future__ import annotations
+
+import datetime
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from adgcl.core.files import write_json, write_text
+from adgcl.core.provenance import machine
+from benchmarks.timing import Measurement
+
+# The first word of a row's name says which part it belongs to; rows stand in this order.
+PARTS = ("training", "evaluation", "protocol", "embedding", "parsing", "smiles", "store")
+HERE = Path(__file__).parent
+MEASURED, README = HERE / "measured.json", HERE.parent / "README.md"
+BEGIN, END = "<!-- speed:begin -->", "<!-- speed:end -->"
+
+
+def read_measured(path: Path = MEASURED) -> list[Measurement]:
+    """The rows that were measured last."""
+    return [Measurement(**row) for row in json.loads(path.read_text(encoding="utf-8"))]
+
+
+def keep(results: Iterable[Measurement], path: Path = MEASURED, page: Path = README) -> None:
+    """Put what was measured now in place of what was measured before under the same name."""
+    rows = merged(read_measured(path) if path.exists() else [], [stamped(result) for result in results])
+    text = put_between_marks(page.read_text(encoding="utf-8"), rows)
+    write_json(path, [row.to_json() for row in rows])
+    write_text(page, text)
+
+
+def stamped(result: Measurement) -> Measurement:
+    """The result with today's date and this machine."""
+    here = machine()
+    day = datetime.datetime.now(datetime.UTC).date().isoformat()
+    return replace(result, measured=day, machine=f"{here['processor']}, {here['cores']} cores")
+
+
+def merged(old: Sequence[Measurement], new: Sequence[Measurement]) -> list[Measurement]:
+    """Every row once, the newer of two of the same name, part by part."""
+    rows = {row.name: row for row in (*old, *new)}
+    return sorted(rows.values(), key=lambda row: PARTS.index(row.name.split()[0].lower()))
+
+
+def put_between_marks(text: str, rows: Sequence[Measurement]) -> str:
+    """A page with its table of speeds made anew."""
+    before, _, rest = text.partition(BEGIN)
+    _, mark, after = rest.partition(END)
+    if not mark:
+        raise ValueError(f"the page has no {BEGIN} ... {END}")
+    return f"{before}{BEGIN}\n{table(rows)}\n\n{_machines(rows)}\n{END}{after}"
+
+
+def table(results: Sequence[Measurement]) -> str:
+    """The measurements as a Markdown table."""
+    lines = ["| what | times faster | target | ours | plain | unit |", "| --- | ---: | ---: | ---: | ---: | --- |"]
+    for r in results:
+        target = "" if r.target is None else f"{r.target:g}"
+        plain = "" if r.plain is None else f"{r.plain:.4g}"
+        ratio = "" if r.plain is None and r.target is None else f"{r.ratio:.2f}"
+        lines.append(f"| {r.name} | {ratio} | {target} | {r.ours:.4g} | {plain} | {r.unit} |")
+    return "\n".join(lines)
+
+
+def _machines(rows: Sequence[Measurement]) -> str:
+    """One line for each machine and its days."""
+    days: dict[str, set[str]] = {}
+    for row in rows:
+        days.setdefault(row.machine, set()).add(row.measured)
+    told = [f"{name} ({', '.join(sorted(when))})" for name, when in days.items()]
+    return f"Measured on {'; '.join(told)}."
