@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from adgcl.augmentations.base import Augmentation, Augmented
 from adgcl.augmentations.random_base import FIXED, RandomConfig, edges_gone
 from adgcl.graphs.batch import GraphBatch
-from adgcl.graphs.view import View
+from adgcl.graphs.view import View, combined
 
 
 class RandomChoice(Augmentation):
@@ -28,10 +28,8 @@ class RandomChoice(Augmentation):
 
     def view(self, batch: GraphBatch, choice: Tensor, generator: torch.Generator) -> View:
         """A View in which graph g is changed by augmentation number `choice[g]`."""
-        result = View()
-        for number in torch.unique(choice).tolist():
-            result = joined(result, self.pool[number].view(batch, choice == number, generator))
-        return result
+        drawn = torch.unique(choice).tolist()
+        return combined([self.pool[number].view(batch, choice == number, generator) for number in drawn])
 
 
 def checked_pool(pool: tuple[str, ...]) -> tuple[str, ...]:
@@ -47,17 +45,3 @@ def checked_pool(pool: tuple[str, ...]) -> tuple[str, ...]:
 def choices(weights: Tensor, batch: GraphBatch, generator: torch.Generator) -> Tensor:
     """A number for every graph, drawn with probabilities proportional to `weights`."""
     return torch.multinomial(weights, batch.num_graphs, replacement=True, generator=generator)
-
-
-def joined(a: View, b: View) -> View:
-    """Two Views that change different graphs, as one; at most one of them adds edges."""
-    return View(
-        edge_keep=_times(a.edge_keep, b.edge_keep),
-        node_keep=_times(a.node_keep, b.node_keep),
-        feature_keep=_times(a.feature_keep, b.feature_keep),
-        added=a.added or b.added,
-    )
-
-
-def _times(a: Tensor | None, b: Tensor | None) -> Tensor | None:
-    return b if a is None else a if b is None else a * b

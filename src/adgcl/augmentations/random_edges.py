@@ -6,6 +6,7 @@ import torch
 from torch import Tensor
 
 from adgcl.augmentations.random_base import FIXED, RandomAugmentation, drawn, edge_owner, share, whole_numbers
+from adgcl.graphs.added import are_edges
 from adgcl.graphs.batch import GraphBatch
 from adgcl.graphs.ops import rows
 from adgcl.graphs.view import AddedEdges, View
@@ -60,16 +61,5 @@ class RandomEdgePerturb(RandomEdgeDrop):
         source, target = (first + whole_numbers(len(owner), generator) % size for _ in range(2))
         if self.config.tied:
             source, target = torch.cat((source, target)), torch.cat((target, source))
-        new = (source != target) & ~_joined(batch, source, target)
+        new = (source != target) & ~are_edges(batch, source, target)
         return AddedEdges(source, target, new.float())
-
-
-def _joined(batch: GraphBatch, source: Tensor, target: Tensor) -> Tensor:
-    """Whether the batch has an edge from each `source` to each `target`."""
-    # In ascending order: edges stand by target, then by source.
-    edges = batch.target * batch.num_nodes + batch.col
-    if not len(edges):
-        return torch.zeros_like(source, dtype=torch.bool)
-    wanted = target * batch.num_nodes + source
-    place = torch.searchsorted(edges, wanted).clamp_(max=len(edges) - 1)
-    return rows(edges, place) == wanted

@@ -9,8 +9,9 @@ from adgcl.cli.screen import Screen, console
 from adgcl.reports.numbers import seconds_label
 
 if TYPE_CHECKING:
+    from adgcl.experiments.events import Event
     from adgcl.experiments.jobs import Job
-    from adgcl.experiments.scheduling import Event, Schedule
+    from adgcl.experiments.scheduling import Schedule
 
 
 class JobBars:

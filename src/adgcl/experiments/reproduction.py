@@ -15,8 +15,9 @@ from adgcl.core.records import Record
 from adgcl.experiments.cell_records import cell_gap, cell_records
 from adgcl.experiments.cells import Cell, make_cells
 from adgcl.experiments.columns import Column, gap_of, open_column
+from adgcl.experiments.events import Event
 from adgcl.experiments.jobs import Job, Probes, Wanted
-from adgcl.experiments.scheduling import Event, Schedule
+from adgcl.experiments.scheduling import Schedule
 from adgcl.experiments.tables import EXTRA_ROWS, Row, datasets_of, rows_of
 from adgcl.protocols.selection import Mode
 from adgcl.protocols.supervised import HEAD

@@ -7,11 +7,11 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from multiprocessing.connection import wait
-from typing import Any
 
 from adgcl.core.gaps import Gap
 from adgcl.experiments.columns import gap_of
 from adgcl.experiments.estimates import Estimates
+from adgcl.experiments.events import Event
 from adgcl.experiments.jobs import Job
 from adgcl.experiments.tasks import do_task, task_of
 from adgcl.experiments.workers import Answer, Busy, Failed, Progress, Stopped, Worker
@@ -20,15 +20,6 @@ _TICK = 0.25  # seconds between two looks at the clock
 _LOOK_AGAIN = 1.0  # seconds before a job that another process is at is looked at again
 _PATIENCE = 120.0  # seconds that a stopped worker has for saving
 _WORTH_STARTING = 90.0  # seconds that a job needs to get anywhere
-
-
-@dataclass(frozen=True)
-class Event:
-    """Something happened to a job: `started`, `progress`, `finished`, `reused`, `put back`, or a `gap`."""
-
-    kind: str
-    job: Job
-    content: Any = None
 
 
 @dataclass(eq=False)
