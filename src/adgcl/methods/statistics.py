@@ -20,8 +20,8 @@ class StatisticsConfig(MethodConfig):
     """Settings of the statistics; chosen on validation scores of MUTAG, PROTEINS, IMDB-BINARY and NCI1."""
 
     name: str = "statistics"
-    iterations: int = Field(2, ge=0, le=16, description="rounds of Weisfeiler-Lehman; 0 leaves them out")
-    buckets: int = Field(64, ge=1, le=65536, description="bins into which the subtrees of one round are hashed")
+    iterations: int = Field(3, ge=0, le=16, description="rounds of Weisfeiler-Lehman; 0 leaves them out")
+    buckets: int = Field(32, ge=1, le=65536, description="bins into which the subtrees of one round are hashed")
     log: bool = Field(True, description="take log(1 + count), so that large graphs do not drown small ones")
 
 
