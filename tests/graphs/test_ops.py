@@ -29,16 +29,6 @@ def test_neighbour_sum_equals_a_loop_with_gradients(batch):
         torch.testing.assert_close(ours, theirs)
 
 
-def test_scatter_path_equals_the_csr_path(batch, monkeypatch):
-    x, weight = torch.randn(batch.num_nodes, 4), torch.rand(batch.num_edges)
-    with_csr = ops.neighbour_sum(x, batch, weight), ops.dots_at_edges(x, x, batch)
-    monkeypatch.setattr(ops, "_CSR_DEVICES", ())
-    torch.testing.assert_close(ops.neighbour_sum(x, batch, weight), with_csr[0])
-    torch.testing.assert_close(ops.dots_at_edges(x, x, batch), with_csr[1])
-    plus = torch.randn_like(x)
-    torch.testing.assert_close(ops.Adjacency(batch, weight).times(x, plus), with_csr[0] + plus)
-
-
 def test_gradcheck_of_both_sums(batch):
     x = torch.randn(batch.num_nodes, 3, dtype=torch.float64, requires_grad=True)
     weight = torch.rand(batch.num_edges, dtype=torch.float64, requires_grad=True)
@@ -84,28 +74,3 @@ def test_readouts_of_several_copies_are_blocks(batch):
     for readout in (ops.graph_sum, ops.graph_mean, ops.graph_max):
         parts = [readout(part, batch) for part in x.chunk(2)]
         torch.testing.assert_close(readout(x, batch, 2), torch.cat(parts))
-
-
-def test_edge_scores_equal_the_plain_mlp_with_gradients(batch):
-    inputs = [torch.randn(batch.num_nodes, 10), torch.randn(5), torch.randn(5)]
-    ends, bias, score = (t.double().requires_grad_() for t in inputs)
-    assert torch.autograd.gradcheck(lambda a, b, c: ops.edge_scores(a, b, c, batch), (ends, bias, score))
-    source, target = batch.edge_index
-    slow = (ends[source, :5] + ends[target, 5:] + bias).relu() @ score
-    torch.testing.assert_close(ops.edge_scores(ends, bias, score, batch), slow)
-
-
-@pytest.mark.parametrize("copies", [1, 2, 3])
-def test_adjacency_of_several_copies_is_block_diagonal(batch, copies):
-    weight = torch.rand(batch.num_edges)
-    x = torch.randn(copies * batch.num_nodes, 3)
-    adjacency = ops.Adjacency(batch, weight, copies)
-    dense = torch.zeros(copies * batch.num_nodes, copies * batch.num_nodes)
-    for copy in range(copies):
-        shift = copy * batch.num_nodes
-        weights = weight if copy == copies - 1 else torch.ones(batch.num_edges)
-        dense.index_put_((batch.target + shift, batch.col.long() + shift), weights, accumulate=True)
-    torch.testing.assert_close(adjacency.times(x), dense @ x)
-    torch.testing.assert_close(adjacency.transposed_times(x, plus=x), x + dense.t() @ x)
-    last = x[(copies - 1) * batch.num_nodes :]
-    torch.testing.assert_close(adjacency.grad_of_keep(x, x), (last[batch.target] * last[batch.col.long()]).sum(1))

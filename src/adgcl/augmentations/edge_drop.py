@@ -9,7 +9,8 @@ from adgcl.augmentations.base import AUGMENTATIONS, Augmented
 from adgcl.augmentations.gates import logistic_noise
 from adgcl.augmentations.learnable import EdgeScores
 from adgcl.graphs.batch import GraphBatch
-from adgcl.graphs.ops import edge_scores, rows
+from adgcl.graphs.edge_scores import edge_scores
+from adgcl.graphs.ops import rows
 from adgcl.graphs.view import View
 
 
@@ -22,8 +23,8 @@ class EdgeDrop(EdgeScores):
 
     def edge_logits(self, batch: GraphBatch, node_emb: Tensor | None = None) -> Tensor:
         """How much the augmenter wants to keep each edge."""
-        ends = self.ends(self.node_emb(batch) if node_emb is None else node_emb)
-        logits = edge_scores(ends, self.bias, self.score.weight[0], batch) + self.score.bias
+        node_emb = self.node_emb(batch) if node_emb is None else node_emb
+        logits = edge_scores(node_emb, self.ends.weight, self.bias, self.score.weight, self.score.bias, batch)
         if self.gate.tied and batch.reverse is not None:
             logits = (logits + rows(logits, batch.reverse)) / 2
         return logits

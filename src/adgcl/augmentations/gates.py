@@ -26,8 +26,8 @@ class GateConfig(Config):
 
 def logistic_noise(count: int, generator: torch.Generator) -> Tensor:
     """`log u - log(1 - u)` for uniform `u`: one number per gate."""
-    uniform = torch.rand(count, generator=generator, device=generator.device)
-    return torch.logit(uniform.mul_(1 - 2 * MARGIN).add_(MARGIN))
+    uniform = torch.empty(count, device=generator.device).uniform_(MARGIN, 1 - MARGIN, generator=generator)
+    return torch.logit(uniform)
 
 
 def relaxed_bernoulli(logits: Tensor, noise: Tensor, temperature: float = 1.0, hard: bool = False) -> Tensor:
@@ -35,5 +35,6 @@ def relaxed_bernoulli(logits: Tensor, noise: Tensor, temperature: float = 1.0, h
 
     `hard` rounds the weight and passes the soft weight's gradient straight through.
     """
-    soft = torch.sigmoid((logits + noise) / temperature)
+    total = logits + noise
+    soft = torch.sigmoid(total if temperature == 1.0 else total / temperature)
     return soft + ((soft > 0.5).to(soft.dtype) - soft).detach() if hard else soft

@@ -1,8 +1,8 @@
 """Consecutive GIN layers as one autograd function: the same arithmetic with a fraction of the overhead.
 
 At the paper's width (32) a step spends most of its time between kernels, not in them. Written out by hand, a layer is
-half a dozen kernel calls forward and a dozen backward, the sparse matrix is built once for all layers, and nothing is
-computed for inputs that need no gradient.
+half a dozen kernel calls forward and a dozen backward, what is small is computed for all layers at once, and nothing is
+computed or kept for inputs that need no gradient.
 """
 
 from __future__ import annotations
@@ -12,160 +12,168 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
+from torch.nn import functional as F
 
+from adgcl.encoders.fused_norm import FixedNorms, OwnNorms
 from adgcl.encoders.norm import NodeNorm
 from adgcl.graphs.batch import GraphBatch
-from adgcl.graphs.ops import Adjacency
+from adgcl.graphs.matrix import Adjacency, dots_at_edges
 
-_native = torch.ops.aten
 _PARAMETERS = 5  # of a layer: first weight and bias, second weight, the normalisation's scale and shift
+_masked, _mask = torch.ops.aten.threshold_backward.default, torch.ops.aten.threshold_backward.grad_input
 
 
-class LayerPlan(NamedTuple):
-    """What a layer does besides its parameters: how it normalises, and whether a relu comes last."""
+class Plan(NamedTuple):
+    """What the layers do besides their parameters; `every` says whether to return all states or the last alone."""
 
-    norm: NodeNorm
-    relu: bool
+    norms: tuple[NodeNorm, ...]
+    relus: tuple[bool, ...]
+    every: bool
 
 
-class FusedGIN(torch.autograd.Function):
-    """`h <- relu(norm(W2 relu(W1 (h + A h) + b1)))`, layer after layer; returns every layer's `h`.
+class Note(NamedTuple):
+    """What the backward pass of a layer needs."""
 
-    `h` holds one or more copies of the batch's nodes, one copy after another; `keep` weighs the edges of the last
-    copy, all edges of earlier ones count 1.
+    h: Tensor
+    summed: Tensor | None
+    hidden: Tensor
+    normed: Any
+    out: Tensor
+
+
+def gin_states(
+    h: Tensor, keeps: tuple[Tensor | None, ...], batch: GraphBatch, plan: Plan, weights: list[Tensor]
+) -> tuple[Tensor, ...]:
+    """`h <- relu(norm(W2 relu(W1 (h + A h) + b1)))`, layer after layer: every layer's `h`, or the last.
+
+    `h` holds a copy of the batch's nodes for each of `keeps`, the weights of its edges; one copy after another.
     """
+    inputs = (h, *keeps, *weights)
+    if torch.is_grad_enabled() and any(t is not None and t.requires_grad for t in inputs):
+        states: tuple[Tensor, ...] = _FusedGIN.apply(batch, plan, len(keeps), *inputs)
+        return states
+    return _run(h, Adjacency(batch, keeps), plan, weights, None)[0]
 
+
+def _run(
+    h: Tensor, adjacency: Adjacency, plan: Plan, weights: Any, notes: list[Note] | None, learning: bool = False
+) -> tuple[tuple[Tensor, ...], FixedNorms | OwnNorms]:
+    """All layers; what a backward pass needs is put into `notes`."""
+    copies, layers = len(adjacency.keeps), range(len(plan.norms))
+    first, bias, second, gamma, beta = (weights[i::_PARAMETERS] for i in range(_PARAMETERS))
+    kind = FixedNorms if plan.norms[0].uses_running(len(h) // copies) else OwnNorms
+    norms = kind(plan.norms, second, gamma, beta, copies)
+    states = []
+    for i in layers:
+        note = _layer(i, h, adjacency, first[i], bias[i], norms, plan.relus[i])
+        h = note.out
+        if plan.every or i == layers[-1]:
+            states.append(h)
+            # An alias without history: keeping an output itself would tie a knot that is freed late.
+            note = note._replace(out=h.detach())
+        if notes is not None:
+            notes.append(note if learning else note._replace(summed=None))
+    return tuple(states), norms
+
+
+def _layer(
+    i: int, h: Tensor, adjacency: Adjacency, first: Tensor, bias: Tensor, norms: FixedNorms | OwnNorms, relu: bool
+) -> Note:
+    summed = adjacency.times(h)
+    hidden = F.linear(summed, first, bias).relu_()
+    out, normed = norms.forward(i, hidden)
+    if relu:
+        out.relu_()
+    return Note(h, summed, hidden, normed, out)
+
+
+class _FusedGIN(torch.autograd.Function):
     @staticmethod
-    def forward(
-        ctx: Any,
-        h: Tensor,
-        keep: Tensor | None,
-        batch: GraphBatch,
-        copies: int,
-        plan: tuple[LayerPlan, ...],
-        *weights: Tensor,
-    ) -> tuple[Tensor, ...]:
-        adjacency = Adjacency(batch, keep, copies)
-        states: list[Tensor] = []
-        notes: list[tuple[Any, ...]] = []
-        before: Any
-        moments: Any
-        fixed = plan[0].norm.uses_running(len(h) // copies)
-        for i, (norm, relu) in enumerate(plan):
-            w1, b1, w2, gamma, beta = weights[_PARAMETERS * i : _PARAMETERS * (i + 1)]
-            summed = adjacency.times(h, h)
-            hidden = torch.addmm(b1, summed, w1.t()).relu_()
-            if fixed:
-                out, w2, before, moments = *_folded(hidden, w2, gamma, beta, norm), None
-            else:
-                before = hidden @ w2.t()
-                out, moments = _normalise(before, gamma, beta, norm, copies)
-            if relu:
-                out.relu_()
-            states.append(out)
-            # An alias without history: keeping the output itself would tie a knot that is freed late.
-            kept = out.detach()
-            notes.append((h, w1, w2, gamma, summed, hidden, before, moments, kept if relu else None))
-            h = kept
-        ctx.adjacency, ctx.notes, ctx.plan, ctx.keep = adjacency, notes, plan, keep
+    def forward(ctx: Any, batch: GraphBatch, plan: Plan, copies: int, h: Tensor, *rest: Tensor) -> tuple[Tensor, ...]:
+        ctx.adjacency, ctx.plan, ctx.weights, ctx.notes = Adjacency(batch, rest[:copies]), plan, rest[copies:], []
+        ctx.learning = any(ctx.needs_input_grad[4 + copies :])
+        states, ctx.norms = _run(h, ctx.adjacency, plan, ctx.weights, ctx.notes, ctx.learning)
         ctx.set_materialize_grads(False)
-        return tuple(states)
+        return states
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, *grads: Tensor | None) -> tuple[Tensor | None, ...]:
-        need_h, need_keep, _, _, _, *need = ctx.needs_input_grad
-        results: list[Tensor | None] = [None] * len(need)
-        grad_keep: Tensor | None = None
+        copies, count = len(ctx.adjacency.keeps), len(ctx.plan.norms)
+        _, _, _, need_h, *need = ctx.needs_input_grad
+        need_keep, need_weights = need[:copies], need[copies:]
+        if not need_h and not ctx.learning:
+            grads = _without_first(ctx, grads, need_keep.index(True))
+        results: list[Any] = [None] * len(need_weights)
+        at_sums: list[Tensor] = []
         grad: Tensor | None = None
-        for i in reversed(range(len(ctx.plan))):
-            grad = _plus(grad, grads[i])
+        for i in reversed(range(count)):
+            grad = _plus(grad, _incoming(grads, i, count))
             if grad is None:
                 continue
-            first = _PARAMETERS * i
-            wants = need[first : first + _PARAMETERS]
+            mine = slice(_PARAMETERS * i, _PARAMETERS * (i + 1))
+            grad = _layer_backward(ctx, i, grad, results if any(need_weights[mine]) else None)
             inward = i > 0 or need_h
-            summed_grad, of_layer = _layer_backward(ctx, i, grad, wants[0], inward or need_keep)
-            results[first : first + _PARAMETERS] = of_layer
-            if need_keep:
-                grad_keep = _plus(grad_keep, ctx.adjacency.grad_of_keep(summed_grad, ctx.notes[i][0]))
-            grad = ctx.adjacency.transposed_times(summed_grad, plus=summed_grad) if inward else None
-        return grad, grad_keep, None, None, None, *results
+            if any(need_keep) or inward:
+                grad = grad @ ctx.weights[_PARAMETERS * i]
+                at_sums.append(grad)
+            grad = ctx.adjacency.transposed_times(grad) if inward else None
+        of_keeps = [_grad_of_keep(ctx, at_sums, c - copies) if needed else None for c, needed in enumerate(need_keep)]
+        _sum_over_copies(results, ctx.norms)
+        return None, None, None, grad, *of_keeps, *results
 
 
-def _layer_backward(
-    ctx: Any, i: int, grad: Tensor, weights: bool, inward: bool
-) -> tuple[Tensor | None, list[Tensor | None]]:
-    """The gradient of one layer's neighbour sums, and of its parameters where they are wanted."""
-    _, w1, w2, gamma, summed, hidden, before, moments, out = ctx.notes[i]
-    of_layer: list[Tensor | None] = [None] * _PARAMETERS
-    grad = grad.contiguous() if out is None else _native.threshold_backward(grad, out, 0)
-    if moments is None:
-        if weights:
-            of_layer[2:] = _unfolded(grad, hidden, w2, *before)
-    else:
-        grad, of_layer[3], of_layer[4] = _normalise_backward(grad, before, gamma, moments, ctx.plan[i].norm.eps)
-        if weights:
-            of_layer[2] = grad.t() @ hidden
-    grad = _native.threshold_backward(grad @ w2, hidden, 0)
-    if weights:
-        of_layer[0], of_layer[1] = grad.t() @ summed, grad.sum(0)
-    return (grad @ w1 if inward else None), of_layer
+def _without_first(ctx: Any, grads: tuple[Tensor | None, ...], count: int) -> tuple[Tensor | None, ...]:
+    """Leave out the first copies where nothing about them needs a gradient: copies never meet before the loss."""
+    if count == 0 or not isinstance(ctx.norms, FixedNorms):
+        return grads
+    first = count * ctx.adjacency.batch.num_nodes
+    ctx.adjacency = Adjacency(ctx.adjacency.batch, ctx.adjacency.keeps[count:])
+    ctx.notes = [Note(note.h[first:], None, note.hidden[first:], None, note.out[first:]) for note in ctx.notes]
+    return tuple(None if grad is None else grad[first:] for grad in grads)
+
+
+def _sum_over_copies(results: list[Tensor | None], norms: FixedNorms | OwnNorms) -> None:
+    places = [i for i, result in enumerate(results) if result is not None and i % _PARAMETERS >= 3]
+    apart: list[Any] = [results[i] for i in places]
+    for place, total in zip(places, norms.over_copies(apart)):
+        results[place] = total
+
+
+def _layer_backward(ctx: Any, i: int, grad: Tensor, results: list[Tensor | None] | None) -> Tensor:
+    """The gradient of a layer's inner sums `W1 (h + A h) + b1`; those of its parameters are put into `results`."""
+    note: Note = ctx.notes[i]
+    if ctx.plan.relus[i]:
+        grad = _masked(grad, note.out, 0)
+    first = _PARAMETERS * i
+    grad, *of_norm = ctx.norms.backward(i, grad, note.hidden, note.normed, results is not None)
+    _mask(grad, note.hidden, 0, grad_input=grad)
+    if results is not None:
+        assert note.summed is not None
+        results[first : first + _PARAMETERS] = grad.t() @ note.summed, grad.sum(0), *of_norm
+    return grad
+
+
+def _grad_of_keep(ctx: Any, at_sums: list[Tensor], copy: int) -> Tensor:
+    """The gradient of one copy's edge weights: all layers side by side are one sampled product."""
+    batch: GraphBatch = ctx.adjacency.batch
+    notes: list[Note] = ctx.notes[: len(at_sums)]
+    inputs, grads = [note.h for note in notes], at_sums[::-1]
+    if len(inputs[0]) > batch.num_nodes:
+        last = copy + len(ctx.adjacency.keeps)
+        nodes = slice(last * batch.num_nodes, (last + 1) * batch.num_nodes)
+        inputs, grads = [h[nodes] for h in inputs], [grad[nodes] for grad in grads]
+    return dots_at_edges(torch.cat(grads, 1), torch.cat(inputs, 1), batch)
+
+
+def _incoming(grads: tuple[Tensor | None, ...], i: int, count: int) -> Tensor | None:
+    """The gradient of the state after layer `i`, if that state was returned and used."""
+    place = i - count + len(grads)
+    grad = grads[place] if place >= 0 else None
+    return None if grad is None else grad.contiguous()
 
 
 def _plus(a: Tensor | None, b: Tensor | None) -> Tensor | None:
     if a is None or b is None:
         return b if a is None else a
     return a + b
-
-
-def _normalise(
-    before: Tensor, gamma: Tensor, beta: Tensor, norm: NodeNorm, copies: int
-) -> tuple[Tensor, list[tuple[Tensor, Tensor]]]:
-    """Normalise each copy by its own statistics, which are returned for the backward pass."""
-    running_mean, running_var = norm._buffers["running_mean"], norm._buffers["running_var"]
-    results = [
-        torch.native_batch_norm(part, gamma, beta, running_mean, running_var, True, norm.momentum or 0.0, norm.eps)
-        for part in ((before,) if copies == 1 else before.chunk(copies))
-    ]
-    out = results[0][0] if copies == 1 else torch.cat([r[0] for r in results])
-    return out, [(r[1], r[2]) for r in results]
-
-
-def _normalise_backward(
-    grad: Tensor, before: Tensor, gamma: Tensor, moments: list[tuple[Tensor, Tensor]], eps: float
-) -> tuple[Tensor, Tensor, Tensor]:
-    back, wanted = _native.native_batch_norm_backward, [True, True, True]
-    if len(moments) == 1:
-        only: tuple[Tensor, Tensor, Tensor] = back(grad, before, gamma, None, None, *moments[0], True, eps, wanted)
-        return only
-    pieces = zip(grad.chunk(len(moments)), before.chunk(len(moments)), moments)
-    parts = [back(g, b, gamma, None, None, *m, True, eps, wanted) for g, b, m in pieces]
-    grads, of_gamma, of_beta = zip(*parts)
-    return torch.cat(grads), torch.stack(of_gamma).sum(0), torch.stack(of_beta).sum(0)
-
-
-def _folded(
-    hidden: Tensor, w2: Tensor, gamma: Tensor, beta: Tensor, norm: NodeNorm
-) -> tuple[Tensor, Tensor, tuple[Tensor, Tensor, Tensor]]:
-    """Normalising by fixed statistics is an affine map, so it folds into the second linear layer."""
-    assert norm.running_mean is not None and norm.running_var is not None
-    fixed = torch.rsqrt(norm.running_var + norm.eps)
-    scale = gamma * fixed
-    shift = norm.running_mean * -scale
-    w2 = w2 * scale.unsqueeze(1)
-    return torch.addmm(shift + beta, hidden, w2.t()), w2, (shift, scale, fixed)
-
-
-def _unfolded(
-    grad: Tensor, hidden: Tensor, w2: Tensor, shift: Tensor, scale: Tensor, fixed: Tensor
-) -> list[Tensor | None]:
-    """Gradients of the second layer and of the normalisation folded into it.
-
-    The folded layer is `out = scale * (W2 hidden - running_mean) + beta` with `scale = gamma * fixed`; `w2` comes
-    already multiplied by `scale`, and `shift = -scale * running_mean`.
-    """
-    by_output = grad.t() @ hidden
-    grad_beta = grad.sum(0)
-    grad_gamma = ((by_output * w2).sum(1) + grad_beta * shift) / scale * fixed
-    return [by_output * scale.unsqueeze(1), grad_gamma, grad_beta]

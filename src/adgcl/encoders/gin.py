@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -10,13 +11,14 @@ from torch.nn import functional as F
 
 from adgcl.core.schema import FeatureSpec
 from adgcl.encoders.base import ENCODERS, Encoder, EncoderConfig
-from adgcl.encoders.fused import FusedGIN, LayerPlan
+from adgcl.encoders.fused import Plan, gin_states
 from adgcl.encoders.inputs import RawInputs
 from adgcl.encoders.norm import NodeNorm
 from adgcl.encoders.stack import Keeps, Stack
 from adgcl.graphs.added import with_added_messages
 from adgcl.graphs.batch import GraphBatch
 from adgcl.graphs.ops import neighbour_sum
+from adgcl.graphs.precision import wide_products
 
 
 class GINLayer(nn.Module):
@@ -45,18 +47,22 @@ class GINLayer(nn.Module):
         return F.dropout(h, self.dropout, self.training) if self.dropout else h
 
 
-def fused_layers(layers: Sequence[GINLayer], h: Tensor, batch: GraphBatch, keeps: Keeps) -> tuple[Tensor, ...]:
-    """The states after each of several consecutive layers with nothing but normalisation between them."""
-    plan, weights = [], []
+def fused_layers(
+    layers: Sequence[GINLayer], h: Tensor, batch: GraphBatch, keeps: Keeps, every: bool = True
+) -> tuple[Tensor, ...]:
+    """The states after each of several consecutive layers with nothing but normalisation between them, or the last."""
+    weights: list[Any] = []
+    norms: list[Any] = []
     for layer in layers:
-        norm, first, second = layer.norm, layer.first, layer.second
-        assert norm is not None
-        plan.append(LayerPlan(norm, not layer.last))
-        weights += [first.weight, first.bias, second.weight, norm.weight, norm.bias]
+        # By the dictionaries of the modules: five attributes of each layer would cost as much as a kernel.
+        modules: dict[str, Any] = layer._modules
+        first, second, norm = (modules[name]._parameters for name in ("first", "second", "norm"))
+        weights += [first["weight"], first["bias"], second["weight"], norm["weight"], norm["bias"]]
+        norms.append(modules["norm"])
+    plan = Plan(tuple(norms), tuple(not layer.last for layer in layers), every)
     # Sparse products want 32 bits, and at GIN's usual width 16-bit products gain nothing.
-    with torch.autocast(h.device.type, enabled=False):
-        states: tuple[Tensor, ...] = FusedGIN.apply(h.float(), keeps[-1], batch, len(keeps), tuple(plan), *weights)
-    return states
+    with wide_products(h.device):
+        return gin_states(h.float(), keeps, batch, plan, weights)
 
 
 @ENCODERS.register("gin")
@@ -75,4 +81,5 @@ class GIN(Encoder):
     def states(self, h: Tensor, batch: GraphBatch, stack: Stack, edges: object) -> Sequence[Tensor]:
         if self.config.dropout or not self.config.batch_norm or not stack.last_edges_only:
             return super().states(h, batch, stack, edges)
-        return fused_layers(list(self.layers), h, batch, stack.edge_keeps)  # type: ignore[arg-type]
+        every = self.config.layers == "all"
+        return fused_layers(list(self.layers), h, batch, stack.edge_keeps, every)  # type: ignore[arg-type]

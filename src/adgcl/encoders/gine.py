@@ -7,13 +7,15 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from adgcl.core.schema import FeatureSpec
-from adgcl.encoders.base import ENCODERS, Encoder, EncoderConfig
+from adgcl.encoders.base import ENCODERS, Embedding, Encoder, EncoderConfig
 from adgcl.encoders.inputs import EdgeInputs, EmbeddedInputs
 from adgcl.encoders.norm import NodeNorm
-from adgcl.encoders.stack import Stack
+from adgcl.encoders.stack import Keeps, Stack
 from adgcl.graphs.added import with_added_messages
 from adgcl.graphs.batch import GraphBatch
-from adgcl.graphs.ops import edge_message_sum
+from adgcl.graphs.ops import edge_message_sum, rows
+from adgcl.graphs.quotient import Block, quotient
+from adgcl.graphs.view import View
 
 
 class GINELayer(nn.Module):
@@ -37,10 +39,19 @@ class GINELayer(nn.Module):
         sums = parts[0] if copies == 1 else torch.cat(parts)
         if stack.added is not None:
             sums = with_added_messages(sums, h.relu(), stack.added)
-        h = self.first(h + sums)
-        h = h if self.inner_norm is None else self.inner_norm(h, copies, stack.node_keeps)
+        return self._mapped(h + sums, copies, stack.node_keeps)
+
+    def of_classes(self, h: Tensor, block: Block, edges: tuple[Tensor, Tensor]) -> Tensor:
+        """The same for a row per class of like nodes."""
+        table, code = edges
+        sums = edge_message_sum(h, table, rows(code, block.edge), block)
+        return self._mapped(rows(h, block.own) + sums, 1, (block.counts,))
+
+    def _mapped(self, h: Tensor, copies: int, node_keeps: Keeps) -> Tensor:
+        h = self.first(h)
+        h = h if self.inner_norm is None else self.inner_norm(h, copies, node_keeps)
         h = self.second(h.relu())
-        h = h if self.norm is None else self.norm(h, copies, stack.node_keeps)
+        h = h if self.norm is None else self.norm(h, copies, node_keeps)
         h = h if self.last else h.relu()
         return F.dropout(h, self.dropout, self.training) if self.dropout else h
 
@@ -60,3 +71,25 @@ class GINE(Encoder):
     def edge_inputs(self, batch: GraphBatch) -> tuple[Tensor, Tensor]:
         edges: tuple[Tensor, Tensor] = self.bonds(batch)
         return edges
+
+    def stacked(self, batch: GraphBatch, views: list[View]) -> Embedding:
+        # One after another: copies would share large products, which gain nothing, and the way back through them.
+        parts = [super(GINE, self).stacked(batch, [view]) for view in views]
+        return parts[0] if len(parts) == 1 else Embedding(*(torch.cat(rows) for rows in zip(*parts)))
+
+    def _node_emb(self, batch: GraphBatch, views: list[View], stack: Stack) -> Tensor:
+        noisy = self.training and self.config.dropout > 0
+        if len(views) == 1 and views[0].unchanged and not noisy and batch.device.type == "cpu":
+            return self._by_classes(batch)
+        return super()._node_emb(batch, views, stack)
+
+    def _by_classes(self, batch: GraphBatch) -> Tensor:
+        """The rows of an unchanged batch, like nodes computed once."""
+        classes, edges = quotient(batch, len(self.layers)), self.edge_inputs(batch)
+        h = rows(self.inputs(batch), classes.first)
+        states = []
+        for layer, block, members in zip(self.layers, classes.blocks, classes.members):
+            h = layer.of_classes(h, block, edges)  # type: ignore[operator]
+            if layer.last or self.config.layers == "all":
+                states.append(rows(h, members))
+        return states[0] if len(states) == 1 else torch.cat(states, dim=1)

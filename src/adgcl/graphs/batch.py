@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -14,13 +14,20 @@ from adgcl.graphs.ranges import IntArray, concatenated_ranges, offsets
 from adgcl.graphs.store import GraphStore
 
 
+class Looped(NamedTuple):
+    """Adjacency rows that begin with the node itself: where each row starts, the sources, and each edge's place."""
+
+    start: Tensor
+    source: Tensor
+    place: Tensor
+
+
 @dataclass(frozen=True, eq=False)
 class GraphBatch:
     """Several graphs as one big sparse graph.
 
-    Row i of the adjacency (`crow`, `col`) lists the sources of the edges that point at node i; both are 32 bits wide,
-    which sparse products want. `target [E]` repeats i for each of them. `reverse [E]` is the position of the opposite
-    edge, or None if some edge has none.
+    Row i of the adjacency (`crow`, `col`) lists the sources of the edges that point at node i. `target [E]` repeats i
+    for each of them. `reverse [E]` is the position of the opposite edge, or None if some edge has none.
     """
 
     node_ptr: Tensor
@@ -55,7 +62,7 @@ class GraphBatch:
     @cached_property
     def edge_index(self) -> Tensor:
         """PyG's `[2, E]`: sources over targets."""
-        return torch.stack((self.col.long(), self.target))
+        return torch.stack((self.col, self.target))
 
     def owners(self, copies: int) -> Tensor:
         """The graph of every node, for several copies of the batch standing one after another."""
@@ -66,8 +73,16 @@ class GraphBatch:
     @cached_property
     def edge_share(self) -> Tensor:
         """Weights that average a number per edge, first over each graph's edges, then over the graphs that have any."""
-        share = 1.0 / (self.edge_counts.clamp(min=1) * (self.edge_counts > 0).sum())
-        return share.repeat_interleave(self.edge_counts, output_size=self.num_edges)
+        counts = np.diff(self.edge_ptr.cpu().numpy())
+        share = 1.0 / (np.maximum(counts, 1) * max(np.count_nonzero(counts), 1))
+        return torch.from_numpy(np.repeat(share.astype(np.float32), counts)).to(self.device)
+
+    @cached_property
+    def end_pairs(self) -> tuple[Tensor, Tensor]:
+        """Adjacency rows of a graph whose nodes are this one's edges: `2 * source, 2 * target + 1` for each of them."""
+        pairs = torch.stack((self.col, self.target), dim=1).mul_(2)
+        pairs[:, 1] += 1
+        return torch.arange(0, 2 * self.num_edges, 2, device=self.device), pairs.view(-1)
 
     @cached_property
     def ones(self) -> Tensor:
@@ -94,7 +109,20 @@ class GraphBatch:
         order = torch.argsort(self.col, stable=True)
         counts = torch.bincount(self.col, minlength=self.num_nodes)
         crow = torch.cat((counts.new_zeros(1), counts.cumsum(0)))
-        return crow.int(), self.target[order].int(), order
+        return crow, self.target.index_select(0, order), order
+
+    @cached_property
+    def looped(self) -> Looped:
+        """The adjacency with a loop at every node."""
+        return _with_loops(self.crow, self.col, self.target)
+
+    @cached_property
+    def looped_transposed(self) -> Looped:
+        """Its transpose: the same where every edge has an opposite."""
+        if self.reverse is not None:
+            return self.looped
+        crow, col, order = self.transposed
+        return _with_loops(crow, col, self.col.index_select(0, order))
 
     def to(self, device: torch.device) -> GraphBatch:
         """The same batch on another device."""
@@ -105,6 +133,16 @@ class GraphBatch:
             for f in fields(self)
         }
         return GraphBatch(**moved)
+
+
+def _with_loops(crow: Tensor, col: Tensor, row: Tensor) -> Looped:
+    """A loop at every node before its edges, which are given by row pointer, column and row."""
+    node = torch.arange(len(crow), device=col.device)
+    start = (crow + node)[:-1]
+    place = torch.arange(1, len(col) + 1, device=col.device).add_(row)
+    index = torch.empty(len(start) + len(col), dtype=torch.long, device=col.device)
+    index.index_copy_(0, start, node[:-1]).index_copy_(0, place, col)
+    return Looped(start, index, place)
 
 
 def cut_batch(store: GraphStore, ids: IntArray) -> GraphBatch:
@@ -125,8 +163,8 @@ def cut_batch(store: GraphStore, ids: IntArray) -> GraphBatch:
         node_ptr=torch.from_numpy(node_ends),
         edge_ptr=torch.from_numpy(edge_ends),
         batch=torch.from_numpy(np.repeat(np.arange(len(ids)), np.diff(node_ends))),
-        crow=torch.from_numpy(offsets(in_degree).astype(np.int32)),
-        col=torch.from_numpy(col.astype(np.int32)),
+        crow=torch.from_numpy(offsets(in_degree)),
+        col=torch.from_numpy(col),
         target=torch.from_numpy(np.repeat(np.arange(len(nodes)), in_degree)),
         reverse=None if reverse is None else torch.from_numpy(reverse),
         x=_codes(store.x, nodes),

@@ -27,8 +27,8 @@ def induced(batch: GraphBatch, view: View) -> tuple[GraphBatch, View]:
         node_ptr=_ends(owner, batch.num_graphs),
         edge_ptr=_ends(rows(owner, target), batch.num_graphs),
         batch=owner,
-        crow=_ends(target, len(nodes)).int(),
-        col=rows(place, rows(batch.col, edges)).int(),
+        crow=_ends(target, len(nodes)),
+        col=rows(place, rows(batch.col, edges)),
         target=target,
         # An edge stays with its opposite: they have the same ends.
         reverse=None if batch.reverse is None else rows(edge_place, rows(batch.reverse, edges)),

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
+import torch
+from torch import Tensor
 
 from adgcl.graphs.batch import GraphBatch
 from adgcl.graphs.ranges import IntArray
@@ -17,17 +19,18 @@ _OWN, _FAR = np.uint64(3), np.uint64(5)
 DEGREE_BINS: IntArray = np.concatenate([np.arange(17), 2 ** np.arange(5, 13)])
 
 
-def wl_colours(batch: GraphBatch, iterations: int) -> list[Colours]:
+def wl_colours(batch: GraphBatch, iterations: int, reals: bool = False) -> list[Colours]:
     """The colours of all nodes: a hash of their labels, then, again and again, of their own and incoming colours.
 
     `c_i <- hash(c_i, sum over edges e = (j -> i) of hash(c_j, label_e))`. Like neighbourhoods have like colours in
     whatever graphs they are; unlike ones have like colours once in 2^64. A sum (which wraps round and loses nothing)
-    does not mind the order of nodes or edges, and needs neither sorting nor a table of what was seen.
+    does not mind the order of nodes or edges, and needs neither sorting nor a table of what was seen. With `reals`,
+    real values that nodes and edges carry are labels too.
     """
     source = batch.col.numpy()
     starts = batch.crow.numpy().astype(np.int64)
-    bond = _labels(batch.edge_attr.numpy() if batch.edge_attr is not None else None, batch.num_edges)
-    colour = _labels(batch.x.numpy() if batch.x is not None else None, batch.num_nodes)
+    bond = _labels(batch.num_edges, batch.edge_attr, batch.edge_num if reals else None)
+    colour = _labels(batch.num_nodes, batch.x, batch.x_num if reals else None)
     colours = [colour]
     for _ in range(iterations):
         total = np.zeros(batch.num_edges + 1, dtype=np.uint64)
@@ -50,11 +53,12 @@ def count_by_graph(batch: GraphBatch, bins: npt.NDArray[np.integer], width: int)
     return counts.reshape(batch.num_graphs, width).astype(np.float64)
 
 
-def _labels(codes: npt.NDArray[np.int64] | None, count: int) -> Colours:
-    """One hash for all categories of a node or an edge."""
+def _labels(count: int, codes: Tensor | None, values: Tensor | None) -> Colours:
+    """One hash for all categories and real values of a node or an edge."""
     label = np.zeros(count, dtype=np.uint64)
-    for column in () if codes is None else codes.T:
-        label = _hashed(label ^ column.astype(np.uint64))
+    for columns in (codes, None if values is None else values.float().view(torch.int32)):
+        for column in () if columns is None else columns.numpy().T:
+            label = _hashed(label ^ column.astype(np.uint64))
     return _hashed(label)
 
 

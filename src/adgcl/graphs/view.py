@@ -39,6 +39,11 @@ class View:
     feature_keep: Tensor | None = None
     added: AddedEdges | None = None
 
+    @property
+    def unchanged(self) -> bool:
+        """Whether this is the batch as it is."""
+        return self.edge_keep is None and self.node_keep is None and self.feature_keep is None and self.added is None
+
 
 def combined(views: Sequence[View]) -> View:
     """All changes at once: weights of the same kind multiply, added edges stand side by side."""

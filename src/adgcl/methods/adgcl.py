@@ -122,10 +122,8 @@ class ADGCL(Method):
         switch(self.augmenter, training=True)
         switch(self.encoder, training=False)
         with frozen(self.optimizers["encoder"]):
-            with torch.no_grad():
-                z = self.project(batch)
             view, price, ratios = self._draw(batch, generator)
-            loss = self._loss(z, self.project(batch, view))
+            loss = self._loss(*self.project_pair(batch, view))
             self.update(price - loss, "augmenter")
         return ratios
 

@@ -127,7 +127,8 @@ def frozen(optimizer: Optimizer) -> Iterator[None]:
 
 
 def switch(module: nn.Module, training: bool) -> None:
-    """`module.train(training)` without the walk through the tree when nothing is to change."""
+    """`module.train(training)` without the walk through the tree, which is done once."""
     if module.training != training:
-        for part in module.modules():
+        parts = module.__dict__.get("_parts") or module.__dict__.setdefault("_parts", list(module.modules()))
+        for part in parts:
             part.__dict__["training"] = training

@@ -35,13 +35,15 @@ class PlayerAdam(Optimizer):
             if not moving:
                 continue
             states = [self.state[p] for p in moving]
-            count: Tensor = self.state[group["params"][0]]["step"]
-            count.add_(1)
+            count: Tensor = states[0]["step"].add_(1)
             torch._fused_adam_(
                 moving, [p.grad for p in moving], [s["exp_avg"] for s in states], [s["exp_avg_sq"] for s in states], [],
                 [count] * len(moving), lr=group["lr"], beta1=group["betas"][0], beta2=group["betas"][1],
                 weight_decay=0.0, eps=group["eps"], amsgrad=False, maximize=False,
             )  # fmt: skip
+
+    # torch would wrap `step` to show it to its profiler, at the price of a kernel call.
+    step.hooked = True  # type: ignore[attr-defined]
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Restore, and share the step count again."""

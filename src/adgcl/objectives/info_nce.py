@@ -22,49 +22,44 @@ def info_nce(z: Tensor, z_view: Tensor, temperature: float = 0.2, directions: Di
     """
     if len(z) < 2:
         return (z.sum() + z_view.sum()) * 0.0
-    with torch.autocast(z.device.type, enabled=False):
-        loss: Tensor = _Contrast.apply(z.float(), z_view.float(), temperature, directions == "both")
+    loss: Tensor = _Contrast.apply(z, z_view, temperature, directions == "both")
     return loss
 
 
 class _Contrast(torch.autograd.Function):
-    """Forward and backward by hand: the gradient of the similarities is a softmax over negatives minus the identity."""
+    """Forward and backward by hand: the gradient of the similarities is a softmax over negatives minus the identity.
+
+    The matrix of similarities is small, so it is kept in 64 bits: cosines over any temperature above 0.003 then have
+    exponentials without a shift by the largest, which rows and columns would want differently.
+    """
 
     @staticmethod
     def forward(ctx: Any, z: Tensor, z_view: Tensor, temperature: float, both: bool) -> Tensor:
-        length, view_length = (
-            torch.linalg.vector_norm(t, dim=1, keepdim=True).clamp_(min=_SHORTEST) for t in (z, z_view)
-        )
-        unit, view_unit = z / length, z_view / view_length
-        similarity = (unit @ view_unit.t()).div_(temperature)
-        positive = similarity.diagonal().mean()
-        negatives = similarity.fill_diagonal_(-torch.inf)
-        over_columns = negatives.logsumexp(1)
-        over_rows = negatives.logsumexp(0) if both else None
-        ctx.temperature = temperature
-        ctx.save_for_backward(unit, view_unit, length, view_length, negatives, over_columns, over_rows)
-        if over_rows is None:
-            return over_columns.mean() - positive
-        return (over_columns.mean() + over_rows.mean()) / 2 - positive
+        stacked = torch.cat((z, z_view)).to(torch.float32 if z.device.type == "mps" else torch.float64)
+        length = torch.linalg.vector_norm(stacked, dim=1, keepdim=True).clamp_(min=_SHORTEST)
+        units = stacked.div_(length)
+        unit, view_unit = units.chunk(2)
+        similarity = unit @ view_unit.t().div(temperature)
+        positive = similarity.trace()
+        likeness = similarity.exp_().fill_diagonal_(0.0)
+        by_row = likeness.sum(1)
+        by_column = likeness.sum(0) if both else None
+        ctx.temperature, ctx.dtype = temperature, z.dtype
+        ctx.save_for_backward(units, length, likeness, by_row, by_column)
+        negative = by_row.log().sum() if by_column is None else (by_row * by_column).log_().sum().div_(2)
+        return ((negative - positive) / len(z)).float()
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, Tensor | None, None, None]:
-        unit, view_unit, length, view_length, negatives, over_columns, over_rows = ctx.saved_tensors
-        slope = (negatives - over_columns.unsqueeze(1)).exp_()
-        if over_rows is not None:
-            slope.add_((negatives - over_rows).exp_()).mul_(0.5)
-        slope.diagonal().sub_(1.0)
-        slope.mul_(grad / (len(slope) * ctx.temperature))
-        grad_z = grad_view = None
-        if ctx.needs_input_grad[0]:
-            grad_z = _through_normalisation(slope @ view_unit, unit, length)
-        if ctx.needs_input_grad[1]:
-            grad_view = _through_normalisation(slope.t() @ unit, view_unit, view_length)
+        units, length, likeness, by_row, by_column = ctx.saved_tensors
+        unit, view_unit = units.chunk(2)
+        slope = likeness / by_row.unsqueeze(1)
+        if by_column is not None:
+            slope.add_(likeness / by_column).div_(2)
+        slope.fill_diagonal_(-1.0).mul_(grad / (len(slope) * ctx.temperature))
+        grads = torch.cat((slope @ view_unit, slope.t() @ unit))
+        # Through the normalisation: only what is across a row counts.
+        along = (grads * units).sum(1, keepdim=True)
+        grad_z, grad_view = grads.addcmul_(units, along, value=-1).div_(length).to(ctx.dtype).chunk(2)
         return grad_z, grad_view, None, None
-
-
-def _through_normalisation(grad: Tensor, unit: Tensor, length: Tensor) -> Tensor:
-    """The gradient of `z` given that of `z / |z|`: only what is across `z` counts."""
-    along = (grad * unit).sum(1, keepdim=True)
-    return (grad - unit * along).div_(length)

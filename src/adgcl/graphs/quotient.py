@@ -1,0 +1,87 @@
+"""Quotient: nodes that a network cannot tell apart are computed once.
+
+A layer gives like rows to nodes with like rows and like neighbourhoods, and molecules are full of those: after one
+layer a batch of 64 has three to five nodes for every different one, after five layers still five for four. The colours
+of Weisfeiler and Lehman say which nodes are alike, so every layer can run on one node of each class. The numbers are
+the same, the products of wide layers are a quarter to a half smaller.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from weakref import WeakKeyDictionary
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from adgcl.graphs.batch import GraphBatch
+from adgcl.graphs.ranges import IntArray, concatenated_ranges, offsets
+from adgcl.graphs.structure import Colours, wl_colours
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """The messages of one layer, from classes of nodes before it to classes after it.
+
+    `own [K]` is the class before the layer of each class after it, `counts [K]` how many nodes it stands for. Message m
+    goes from class `col[m]` before the layer to class `target[m]` after it along the batch's edge `edge[m]`.
+    """
+
+    own: Tensor
+    counts: Tensor
+    col: Tensor
+    target: Tensor
+    edge: Tensor
+
+    @property
+    def num_nodes(self) -> int:
+        """Classes after the layer."""
+        return len(self.own)
+
+
+@dataclass(frozen=True, eq=False)
+class Quotient:
+    """A block for every layer; one node of each class before the first; the class of every node after each layer."""
+
+    first: Tensor
+    blocks: tuple[Block, ...]
+    members: tuple[Tensor, ...]
+
+
+_made: WeakKeyDictionary[GraphBatch, dict[int, Quotient]] = WeakKeyDictionary()
+
+
+def quotient(batch: GraphBatch, layers: int) -> Quotient:
+    """The classes of a batch's nodes, made once however many networks of this depth ask for them."""
+    known = _made.setdefault(batch, {})
+    if layers not in known:
+        known[layers] = _quotient(batch, layers)
+    return known[layers]
+
+
+def _quotient(batch: GraphBatch, layers: int) -> Quotient:
+    colours = wl_colours(batch, layers, reals=True)
+    _, first, member = np.unique(colours[0], return_index=True, return_inverse=True)
+    blocks, members = [], []
+    for colour in colours[1:]:
+        block, member = _block(batch, member, colour)
+        blocks.append(block)
+        members.append(torch.from_numpy(member))
+    return Quotient(torch.from_numpy(first), tuple(blocks), tuple(members))
+
+
+def _block(batch: GraphBatch, before: IntArray, colour: Colours) -> tuple[Block, IntArray]:
+    """The layer that turns the classes `before` into those of `colour`, and the latter."""
+    _, nodes, after, counts = np.unique(colour, return_index=True, return_inverse=True, return_counts=True)
+    starts = batch.crow.numpy()
+    degree = starts[nodes + 1] - starts[nodes]
+    edge = concatenated_ranges(starts[nodes], offsets(degree))
+    arrays = (
+        before[nodes],
+        counts.astype(np.float32),
+        before[batch.col.numpy()[edge]],
+        np.repeat(np.arange(len(nodes)), degree),
+        edge,
+    )
+    return Block(*(torch.from_numpy(array) for array in arrays)), after

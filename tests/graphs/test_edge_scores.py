@@ -1,0 +1,23 @@
+"""Edge scores against the network written out for every edge."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+from adgcl.graphs.edge_scores import edge_scores
+from tests.graph_cases import random_store
+
+
+@pytest.mark.parametrize("directed", [False, True])
+def test_they_equal_the_plain_network_with_gradients(directed):
+    batch = random_store(directed=directed).batch(np.arange(12))
+    shapes = (batch.num_nodes, 4), (10, 4), (5,), (1, 5), (1,)
+    h, ends, bias, score, score_bias = (torch.randn(s, dtype=torch.float64, requires_grad=True) for s in shapes)
+    assert torch.autograd.gradcheck(lambda *inputs: edge_scores(*inputs, batch), (h, ends, bias, score, score_bias))
+    source, target = batch.edge_index
+    joined = torch.cat((h[source], h[target]), 1)
+    whole = torch.cat(ends.chunk(2), 1)
+    slow = (joined @ whole.t() + bias).relu() @ score[0] + score_bias
+    torch.testing.assert_close(edge_scores(h, ends, bias, score, score_bias, batch), slow)
