@@ -41,7 +41,7 @@ VARIANTS = (REFERENCE, Variant("simultaneous", "float32"), Variant("simultaneous
 LENGTHS = {
     "MUTAG": {"epochs": 150, "evaluate_every": 5},
     "PROTEINS": {"epochs": 50, "evaluate_every": 5},
-    "ogbg-molbbbp": {"epochs": 10, "evaluate_every": 2},
+    "ogbg-molbbbp": {"epochs": 5, "evaluate_every": 1},
 }
 
 

@@ -17,6 +17,7 @@ from torch import Tensor
 from adgcl.core.errors import CheckpointError, Interrupted, TrainingError
 from adgcl.core.schema import FeatureSpec, Task
 from adgcl.core.seeds import derived_rng, derived_seed
+from adgcl.graphs.precision import half_products
 from adgcl.graphs.ranges import IntArray
 from adgcl.graphs.store import GraphStore
 from adgcl.methods.base import METHODS, Method
@@ -112,7 +113,7 @@ class Trainer:
 
     def _step(self, ids: IntArray, epoch: int) -> dict[str, float]:
         batch = self.store.batch(ids).to(self.device)
-        with self._autocast():
+        with self._products():
             tensors = self.method.step(batch, self.generator)
         metrics = {name: float(value) for name, value in tensors.items()}
         for name, value in metrics.items():
@@ -136,10 +137,10 @@ class Trainer:
         """The order of graphs in an epoch: a function of seed and epoch alone."""
         return derived_rng(self.config.training.seed, "order", epoch).permutation(len(self.store)).astype(np.int64)
 
-    def _autocast(self) -> Any:
+    def _products(self) -> Any:
         if self.config.training.precision == "float32":
             return nullcontext()
-        return torch.autocast(self.device.type, dtype=torch.bfloat16)
+        return half_products(self.device)
 
     def _save(self, force: bool) -> None:
         if self.folder is None:
