@@ -40,8 +40,8 @@ VARIANTS = (REFERENCE, Variant("simultaneous", "float32"), Variant("simultaneous
 # How long each set is trained, and how often judged; wide networks on molecules are slow on two cores.
 LENGTHS = {
     "MUTAG": {"epochs": 150, "evaluate_every": 5},
-    "PROTEINS": {"epochs": 50, "evaluate_every": 5},
-    "ogbg-molbbbp": {"epochs": 5, "evaluate_every": 1},
+    "PROTEINS": {"epochs": 20, "evaluate_every": 5},
+    "ogbg-molbbbp": {"epochs": 4, "evaluate_every": 1},
 }
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import torch
 from pydantic import Field
@@ -15,6 +15,8 @@ from adgcl.core.schema import FeatureSpec
 from adgcl.encoders.readout import READOUTS
 from adgcl.encoders.stack import Stack, stack_views
 from adgcl.graphs.batch import GraphBatch
+from adgcl.graphs.ops import rows
+from adgcl.graphs.quotient import quotient
 from adgcl.graphs.view import View
 
 
@@ -42,6 +44,8 @@ class Encoder(nn.Module):
 
     inputs: nn.Module
     layers: nn.ModuleList
+    # Whether it repays to compute like nodes of a batch once: for wide layers it does.
+    by_classes: ClassVar[bool] = False
 
     def __init__(self, config: EncoderConfig, spec: FeatureSpec) -> None:
         super().__init__()
@@ -67,7 +71,14 @@ class Encoder(nn.Module):
         return Embedding(node, graph), Embedding(node_view, graph_view)
 
     def stacked(self, batch: GraphBatch, views: list[View]) -> Embedding:
-        """Several Views of one batch in one pass; their rows stand one View after another."""
+        """Several Views of one batch; their rows stand one View after another.
+
+        In one pass where that saves kernel calls; one by one where it repays to compute like nodes once, which a View
+        makes unlike. The numbers are the same.
+        """
+        if len(views) > 1 and self._goes_by_classes(batch):
+            parts = [self.stacked(batch, [view]) for view in views]
+            return Embedding(*(torch.cat(part) for part in zip(*parts)))
         stack = stack_views(batch, views)
         node_emb = self._node_emb(batch, views, stack)
         return Embedding(node_emb, self.readout(node_emb, batch, stack.copies, stack.node_keep))
@@ -77,10 +88,29 @@ class Encoder(nn.Module):
         return self._node_emb(batch, [View()], Stack((None,), (None,)))
 
     def _node_emb(self, batch: GraphBatch, views: list[View], stack: Stack) -> Tensor:
-        inputs = [self.inputs(batch, view.feature_keep) for view in views]
-        h = inputs[0] if len(views) == 1 else torch.cat(inputs)
-        states = self.states(h, batch, stack, self.edge_inputs(batch))
+        if len(views) == 1 and views[0].unchanged and self._goes_by_classes(batch):
+            states = self.class_states(batch)
+        else:
+            inputs = [self.inputs(batch, view.feature_keep) for view in views]
+            h = inputs[0] if len(views) == 1 else torch.cat(inputs)
+            states = self.states(h, batch, stack, self.edge_inputs(batch))
         return torch.cat(list(states), dim=1) if self.config.layers == "all" else states[-1]
+
+    def _goes_by_classes(self, batch: GraphBatch) -> bool:
+        """Whether unchanged graphs run class by class; noise would make like nodes unlike."""
+        noisy = self.training and self.config.dropout > 0
+        return self.by_classes and not noisy and batch.device.type == "cpu"
+
+    def class_states(self, batch: GraphBatch) -> Sequence[Tensor]:
+        """The rows of unchanged graphs after the last or after each layer, like nodes computed once."""
+        classes, edges = quotient(batch, len(self.layers)), self.edge_inputs(batch)
+        h = rows(self.inputs(batch), classes.first)
+        states = []
+        for layer, block, members in zip(self.layers, classes.blocks, classes.members):
+            h = layer.of_classes(h, block, edges)  # type: ignore[operator]
+            if self.config.layers == "all" or layer is self.layers[-1]:
+                states.append(rows(h, members))
+        return states
 
     def states(self, h: Tensor, batch: GraphBatch, stack: Stack, edges: Any) -> Sequence[Tensor]:
         """The rows after each layer."""

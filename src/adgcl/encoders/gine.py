@@ -7,15 +7,14 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from adgcl.core.schema import FeatureSpec
-from adgcl.encoders.base import ENCODERS, Embedding, Encoder, EncoderConfig
+from adgcl.encoders.base import ENCODERS, Encoder, EncoderConfig
 from adgcl.encoders.inputs import EdgeInputs, EmbeddedInputs
 from adgcl.encoders.norm import NodeNorm
 from adgcl.encoders.stack import Keeps, Stack
 from adgcl.graphs.added import with_added_messages
 from adgcl.graphs.batch import GraphBatch
 from adgcl.graphs.ops import edge_message_sum, rows
-from adgcl.graphs.quotient import Block, quotient
-from adgcl.graphs.view import View
+from adgcl.graphs.quotient import Block
 
 
 class GINELayer(nn.Module):
@@ -42,7 +41,7 @@ class GINELayer(nn.Module):
         return self._mapped(h + sums, copies, stack.node_keeps)
 
     def of_classes(self, h: Tensor, block: Block, edges: tuple[Tensor, Tensor]) -> Tensor:
-        """The same for a row per class of like nodes."""
+        """The same with a row for every class of like nodes."""
         table, code = edges
         sums = edge_message_sum(h, table, rows(code, block.edge), block)
         return self._mapped(rows(h, block.own) + sums, 1, (block.counts,))
@@ -60,6 +59,8 @@ class GINELayer(nn.Module):
 class GINE(Encoder):
     """GINE with one bond embedding shared by all layers, as the authors run it on OGB and ZINC."""
 
+    by_classes = True
+
     def __init__(self, config: EncoderConfig, spec: FeatureSpec) -> None:
         super().__init__(config, spec)
         self.inputs = EmbeddedInputs(spec.node, config.hidden_dim)
@@ -71,25 +72,3 @@ class GINE(Encoder):
     def edge_inputs(self, batch: GraphBatch) -> tuple[Tensor, Tensor]:
         edges: tuple[Tensor, Tensor] = self.bonds(batch)
         return edges
-
-    def stacked(self, batch: GraphBatch, views: list[View]) -> Embedding:
-        # One after another: copies would share large products, which gain nothing, and the way back through them.
-        parts = [super(GINE, self).stacked(batch, [view]) for view in views]
-        return parts[0] if len(parts) == 1 else Embedding(*(torch.cat(rows) for rows in zip(*parts)))
-
-    def _node_emb(self, batch: GraphBatch, views: list[View], stack: Stack) -> Tensor:
-        noisy = self.training and self.config.dropout > 0
-        if len(views) == 1 and views[0].unchanged and not noisy and batch.device.type == "cpu":
-            return self._by_classes(batch)
-        return super()._node_emb(batch, views, stack)
-
-    def _by_classes(self, batch: GraphBatch) -> Tensor:
-        """The rows of an unchanged batch, like nodes computed once."""
-        classes, edges = quotient(batch, len(self.layers)), self.edge_inputs(batch)
-        h = rows(self.inputs(batch), classes.first)
-        states = []
-        for layer, block, members in zip(self.layers, classes.blocks, classes.members):
-            h = layer.of_classes(h, block, edges)  # type: ignore[operator]
-            if layer.last or self.config.layers == "all":
-                states.append(rows(h, members))
-        return states[0] if len(states) == 1 else torch.cat(states, dim=1)
