@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -31,6 +31,8 @@ class Setting:
     alternating: float | None
     simultaneous: float | None
     bfloat16: float | None = None
+    # The least share of time in dense layers, per cent.
+    dense: float | None = None
     batches: int = 4
     rounds: int = 7
 
@@ -41,7 +43,8 @@ SETTINGS = (
     Setting("IMDB-BINARY", 32, 32, 2.2, 3.2, batches=8),
     Setting("DD", 32, 32, None, None, rounds=4),
     Setting("COLLAB", 32, 32, 3.0, None, rounds=3),
-    Setting("ogbg-molbace", 300, 64, 1.3, None, 3.0, batches=2, rounds=3),
+    Setting("ogbg-molbace", 300, 64, 1.3, None, 3.0, dense=70.0, batches=2, rounds=3),
+    Setting("ZINC-250K", 300, 256, None, None, batches=1, rounds=2),
 )
 
 
@@ -79,6 +82,20 @@ def measure(setting: Setting) -> Iterator[Measurement]:
     for name in trainers:
         title = f"training {setting.dataset}, width {setting.width}, {name}"
         yield compared(title, best["plain"] / setting.batches, best[name] / setting.batches, targets[name], "s/step")
+    if setting.dense is not None:
+        share = dense_share(lambda: epoch(trainers["alternating"]))
+        title = (
+            f"training {setting.dataset}, width {setting.width}, time in dense layers (at least {setting.dense:g} %)"
+        )
+        yield Measurement(title, round(share / setting.dense, 2), 1.0, round(share, 1), None, "%")
+
+
+def dense_share(work: Callable[[], object]) -> float:
+    """How much of the time of `work` is spent in dense products, per cent."""
+    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU]) as profile:
+        work()
+    times = {event.key: event.self_cpu_time_total for event in profile.key_averages()}
+    return 100 * sum(times.get(name, 0.0) for name in ("aten::mm", "aten::addmm")) / sum(times.values())
 
 
 def check_equal(store: GraphStore, setting: Setting, tolerance: float = 2e-3) -> None:
