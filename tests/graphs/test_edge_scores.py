@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from adgcl.graphs.edge_scores import edge_scores
+from adgcl.graphs.store import pack
 from tests.graph_cases import random_store
 
 
@@ -21,3 +22,12 @@ def test_they_equal_the_plain_network_with_gradients(directed):
     whole = torch.cat(ends.chunk(2), 1)
     slow = (joined @ whole.t() + bias).relu() @ score[0] + score_bias
     torch.testing.assert_close(edge_scores(h, ends, bias, score, score_bias, batch), slow)
+
+
+def test_graphs_without_edges_have_no_scores():
+    batch = pack([3, 1], [0, 0], np.zeros((2, 0), dtype=np.int64)).batch([0, 1])
+    inputs = [torch.randn(s, requires_grad=True) for s in ((4, 4), (10, 4), (5,), (1, 5), (1,))]
+    scores = edge_scores(*inputs, batch)
+    assert scores.shape == (0,)
+    for grad in torch.autograd.grad(scores.sum(), inputs):
+        assert not grad.any()

@@ -35,7 +35,8 @@ class _EdgeScores(torch.autograd.Function):
         hidden = weighted_rows(shares.view(2 * len(shares), -1), *batch.end_pairs).relu_()
         ctx.batch = batch
         ctx.save_for_backward(node_emb, ends, score, hidden)
-        return torch.addmv(score_bias, hidden, score[0])
+        # Not addmv: it would give edgeless graphs an edge, the bias.
+        return (hidden @ score[0]).add_(score_bias)
 
     @staticmethod
     @once_differentiable
