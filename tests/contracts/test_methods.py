@@ -108,7 +108,9 @@ def test_learning_lowers_the_loss_on_eight_graphs(case):
         pytest.skip("does not learn")
     batch, generator = store.batch(np.arange(8)), torch.Generator().manual_seed(0)
     losses = [float(method.step(batch, generator)["loss"]) for _ in range(250)]
-    assert np.mean(losses[-10:]) < np.mean(losses[:10]) - 0.2
+    # An adversary may win the loss back at any time, so the lowest stretch counts, not the last.
+    smooth = np.convolve(losses, np.full(10, 0.1), "valid")
+    assert smooth.min() < smooth[0] - 0.2
 
 
 def test_checkpoint_round_trip(case, tmp_path):
