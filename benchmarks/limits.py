@@ -1,0 +1,161 @@
+"""`python -m benchmarks.limits [--write]`: how far a training step is from what its dense products allow.
+
+Counts the floating-point operations of the products in one step, measures how many a second one core does at the
+shapes of the layers, and profiles where the rest of the time goes. `--write` makes docs/limits.md from it.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch.utils.flop_counter import FlopCounterMode
+
+from adgcl.core.provenance import machine
+from adgcl.graphs.precision import has_half_products
+from adgcl.graphs.store import GraphStore
+from adgcl.reports.tables import markdown
+from adgcl.training.trainer import Trainer
+from benchmarks import training_step
+from benchmarks.timing import seconds
+from benchmarks.training_step import Setting
+
+PAGE = Path(__file__).parent.parent / "docs" / "limits.md"
+SETS = ("NCI1", "PROTEINS", "ogbg-molbace")
+# What the profiler calls a dense product, a sum over neighbours, a copy; all else is arithmetic on rows.
+KINDS = {
+    "products": ("aten::mm", "aten::addmm"),
+    "normalisation": ("aten::native_batch_norm", "aten::native_batch_norm_backward"),
+    "neighbours": ("aten::_embedding_bag_forward_only", "aten::index_add_", "aten::scatter_add_", "aten::index_select"),
+    "copies": ("aten::cat", "aten::copy_"),
+}
+
+
+def best(work: Callable[[], object], rounds: int) -> float:
+    work()
+    return min(seconds(work) for _ in range(rounds))
+
+
+def rate(rows: int, width: int, inner: int, dtype: torch.dtype) -> float:
+    """Billions of operations a second of a product of these sizes."""
+    a, b = torch.randn(rows, width).to(dtype), torch.randn(inner, width).to(dtype)
+    return 2e-9 * rows * width * inner / best(lambda: a @ b.t(), 3 if dtype == torch.bfloat16 else 20)
+
+
+def step_of(trainer: Trainer, setting: Setting) -> Callable[[], object]:
+    ids = np.arange(setting.batch_size)
+    return lambda: trainer._step(ids, 1)
+
+
+def operations(step: Callable[[], object]) -> float:
+    """Billions of operations in the dense products of a step."""
+    with FlopCounterMode(display=False) as counter:
+        step()
+    return counter.get_total_flops() / 1e9
+
+
+def shares(step: Callable[[], object]) -> dict[str, float]:
+    """Where the time of a step goes, per cent."""
+    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU]) as profile:
+        for _ in range(3):
+            step()
+    times = {event.key: event.self_cpu_time_total for event in profile.key_averages()}
+    total = sum(times.values())
+    found = {kind: 100 * sum(times.get(name, 0.0) for name in names) / total for kind, names in KINDS.items()}
+    return {**found, "other": 100 - sum(found.values())}
+
+
+def rows_of(setting: Setting) -> list[tuple[str, ...]]:
+    """One row for each update of one data set."""
+    store: GraphStore = training_step._store(setting)
+    store = store.select(np.random.default_rng(0).permutation(len(store))[: setting.batch_size])
+    graphs = training_step.to_plain(store)
+    plain = training_step._plain(store, setting)
+    from torch_geometric.data import Batch
+
+    data = Batch.from_data_list(graphs)
+    plain_time = best(lambda: plain.step(data), 40 if setting.width < 100 else 3)
+    inner = setting.width * (2 if setting.width > 100 else 1)
+    speed = rate(store.num_nodes, setting.width, inner, torch.float32)
+    rows = []
+    for update in ("alternating", "simultaneous"):
+        step = step_of(training_step._trainer(store, setting, update, "float32"), setting)
+        ours = best(step, 40 if setting.width < 100 else 3)
+        work, part = operations(step), shares(step)
+        least = work / speed
+        numbers = (1e3 * plain_time, 1e3 * ours, 1e3 * least)
+        rows.append(
+            (
+                f"{setting.dataset}, width {setting.width}",
+                update,
+                *(f"{number:.1f}" for number in numbers),
+                f"{plain_time / ours:.2f}",
+                f"{plain_time / least:.1f}",
+                *(f"{part[kind]:.0f}" for kind in part),
+            )
+        )
+    return rows
+
+
+def page() -> str:
+    torch.set_num_threads(1)
+    settings = {setting.dataset: setting for setting in training_step.SETTINGS}
+    columns = ("data set", "update", "plain", "ours", "products alone", "ratio", "limit", *KINDS, "other")
+    table = markdown(columns, [row for name in SETS for row in rows_of(settings[name])], columns[2:])
+    speeds = [(2200, 300, 600), (1100, 300, 600), (950, 32, 32)]
+    of_products = markdown(
+        ("product", "float32", "bfloat16"),
+        [
+            (f"{n} x {d} by {d} x {k}", *(f"{rate(n, d, k, t):.1f}" for t in (torch.float32, torch.bfloat16)))
+            for n, d, k in speeds
+        ],
+        ("float32", "bfloat16"),
+    )
+    half = "has" if has_half_products() else "has no"
+    here = machine()
+    return _TEXT.format(machine=here["processor"], table=table, of_products=of_products, half=half)
+
+
+_TEXT = """# How far a training step is from its limit
+
+Made by `python -m benchmarks.limits --write` on {machine}, one core. Milliseconds for a step of one batch (32 graphs
+at width 32, 64 at width 300): the plain PyTorch Geometric version, ours, and what the dense products of our step would
+take alone at the speed one core has at their shapes. *Limit* is the ratio to the plain version if everything but the
+products were free. The last columns say where the time goes, per cent of the profiled time. `make bench` measures the
+ratios more carefully, in turns.
+
+{table}
+
+At width 32 a product takes some 50 microseconds and there are over a hundred of them in a step; what is left is kernels
+as small as that and the calls between them. At width 300 the products are all that matters, and ours are already fewer
+than the plain version's (nodes that are alike are computed once).
+
+## bfloat16
+
+Billions of operations a second of one core:
+
+{of_products}
+
+This processor {half} instructions for bfloat16. Without them torch emulates such products, many times slower than in
+32 bits, so `--precision bfloat16` rounds factors and results as bfloat16 would have them and multiplies in 32 bits:
+numbers as on a machine that has the instructions, but no gain in speed, only the cost of rounding. A ratio of 3 for
+`bfloat16` with the simultaneous update at width 300 is therefore out of reach on such a processor; where it has the
+instructions, products take half the time or less.
+"""
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.limits", description=__doc__)
+    parser.add_argument("--write", action="store_true", help="write docs/limits.md")
+    write = parser.parse_args().write
+    text = page()
+    print(text)
+    if write:
+        PAGE.write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
