@@ -15,11 +15,25 @@ from adgcl.graphs.store import GraphStore
 
 
 class Looped(NamedTuple):
-    """Adjacency rows that begin with the node itself: where each row starts, the sources, and each edge's place."""
+    """Adjacency rows that begin with the node itself: where each row starts, the sources, and each edge's place.
+
+    `copies` keeps what several copies of the rows, on the diagonal of one matrix, have of each.
+    """
 
     start: Tensor
     source: Tensor
     place: Tensor
+    copies: dict[int, tuple[Tensor, Tensor]]
+
+    def stacked(self, copies: int) -> tuple[Tensor, Tensor]:
+        """Where the rows of all copies start, and their sources."""
+        if copies not in self.copies:
+            starts = [self.start + c * len(self.source) for c in range(copies)]
+            self.copies[copies] = (
+                torch.cat(starts),
+                torch.cat([self.source + c * len(self.start) for c in range(copies)]),
+            )
+        return self.copies[copies]
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,9 +80,13 @@ class GraphBatch:
 
     def owners(self, copies: int) -> Tensor:
         """The graph of every node, for several copies of the batch standing one after another."""
-        if copies == 1:
-            return self.batch
-        return torch.cat([self.batch + copy * self.num_graphs for copy in range(copies)])
+        if copies not in self._owners:
+            self._owners[copies] = torch.cat([self.batch + copy * self.num_graphs for copy in range(copies)])
+        return self._owners[copies]
+
+    @cached_property
+    def _owners(self) -> dict[int, Tensor]:
+        return {1: self.batch}
 
     @cached_property
     def edge_share(self) -> Tensor:
@@ -142,7 +160,7 @@ def _with_loops(crow: Tensor, col: Tensor, row: Tensor) -> Looped:
     place = torch.arange(1, len(col) + 1, device=col.device).add_(row)
     index = torch.empty(len(start) + len(col), dtype=torch.long, device=col.device)
     index.index_copy_(0, start, node[:-1]).index_copy_(0, place, col)
-    return Looped(start, index, place)
+    return Looped(start, index, place, {1: (start, index)})
 
 
 def cut_batch(store: GraphStore, ids: IntArray) -> GraphBatch:

@@ -70,27 +70,13 @@ class Adjacency:
     @cached_property
     def _forward(self) -> tuple[Tensor, Tensor, Tensor | None]:
         looped = self.batch.looped
-        return *self._index, self._weights(looped, self.keeps)
+        return *looped.stacked(len(self.keeps)), self._weights(looped, self.keeps)
 
     @cached_property
     def _backward(self) -> tuple[Tensor, Tensor, Tensor | None]:
         looped, position = self.batch.looped_transposed, self.batch.transposed[2]
         keeps = [None if keep is None else rows(keep, position) for keep in self.keeps]
-        index = self._index if looped is self.batch.looped else self._stacked(looped)
-        return *index, self._weights(looped, keeps)
-
-    @cached_property
-    def _index(self) -> tuple[Tensor, Tensor]:
-        return self._stacked(self.batch.looped)
-
-    def _stacked(self, looped: Looped) -> tuple[Tensor, Tensor]:
-        """The same rows once for every copy, as a block-diagonal matrix."""
-        start, index = looped.start, looped.source
-        more = range(1, len(self.keeps))
-        if not more:
-            return start, index
-        starts, indices = [start + c * len(index) for c in more], [index + c * len(start) for c in more]
-        return torch.cat([start, *starts]), torch.cat([index, *indices])
+        return *looped.stacked(len(keeps)), self._weights(looped, keeps)
 
     def _weights(self, looped: Looped, keeps: Sequence[Tensor | None]) -> Tensor | None:
         """1 for the loops, and the edges' weights at their places."""

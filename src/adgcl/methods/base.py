@@ -20,6 +20,7 @@ from adgcl.core.schema import FeatureSpec, Task
 from adgcl.data.dataset import Dataset
 from adgcl.encoders.base import Encoder, EncoderConfig
 from adgcl.graphs.batch import GraphBatch
+from adgcl.graphs.precision import wide_products
 from adgcl.graphs.store import GraphStore
 
 Metrics = dict[str, Tensor]
@@ -94,7 +95,7 @@ class Method(nn.Module):
                 for parameter in group["params"]:
                     parameter.grad = None
         # Gradients follow the number types of the forward pass; casting them again would be wrong.
-        with torch.autocast(loss.device.type, enabled=False):
+        with wide_products(loss.device):
             loss.backward()  # type: ignore[no-untyped-call]
         for optimizer in optimizers:
             optimizer.step()

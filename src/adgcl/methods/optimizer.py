@@ -27,20 +27,32 @@ class PlayerAdam(Optimizer):
                 moments = {"exp_avg": torch.zeros_like(parameter), "exp_avg_sq": torch.zeros_like(parameter)}
                 self.state[parameter] = {"step": count, **moments}
 
+        self._rows = self._collected()
+
     @torch.no_grad()
     def step(self, closure: None = None) -> None:  # type: ignore[override]
         """Update every parameter that has a gradient."""
-        for group in self.param_groups:
-            moving = [p for p in group["params"] if p.grad is not None]
+        for group, (count, rows) in zip(self.param_groups, self._rows):
+            moving = [(p, grad, *moments) for p, *moments in rows if (grad := p.grad) is not None]
             if not moving:
                 continue
-            states = [self.state[p] for p in moving]
-            count: Tensor = states[0]["step"].add_(1)
+            count.add_(1)
+            parameters, grads, means, squares = map(list, zip(*moving))
             torch._fused_adam_(
-                moving, [p.grad for p in moving], [s["exp_avg"] for s in states], [s["exp_avg_sq"] for s in states], [],
-                [count] * len(moving), lr=group["lr"], beta1=group["betas"][0], beta2=group["betas"][1],
-                weight_decay=0.0, eps=group["eps"], amsgrad=False, maximize=False,
+                parameters, grads, means, squares, [], [count] * len(moving), lr=group["lr"],
+                beta1=group["betas"][0], beta2=group["betas"][1], weight_decay=0.0, eps=group["eps"], amsgrad=False,
+                maximize=False,
             )  # fmt: skip
+
+    def _collected(self) -> list[tuple[Tensor, list[tuple[nn.Parameter, Tensor, Tensor]]]]:
+        """For each group its count, and every parameter with its moments: looked up once, not in every step."""
+        return [
+            (
+                self.state[group["params"][0]]["step"],
+                [(p, self.state[p]["exp_avg"], self.state[p]["exp_avg_sq"]) for p in group["params"]],
+            )
+            for group in self.param_groups
+        ]
 
     # torch would wrap `step` to show it to its profiler, at the price of a kernel call.
     step.hooked = True  # type: ignore[attr-defined]
@@ -52,3 +64,4 @@ class PlayerAdam(Optimizer):
             count = self.state[group["params"][0]]["step"]
             for parameter in group["params"]:
                 self.state[parameter]["step"] = count
+        self._rows = self._collected()
