@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-
 # A folder beside the one we are in, for several clones: `make` looks there too.
 _SHARED = Path("..", "shared", "data")
 
