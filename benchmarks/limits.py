@@ -20,14 +20,14 @@ from adgcl.graphs.store import GraphStore
 from adgcl.reports.tables import markdown
 from adgcl.training.trainer import Trainer
 from benchmarks import training_step
-from benchmarks.timing import seconds
-from benchmarks.training_step import Setting
+from benchmarks.timing import kernel_shares, seconds
+from benchmarks.training_step import PRODUCTS, Setting
 
 PAGE = Path(__file__).parent.parent / "docs" / "limits.md"
 SETS = ("NCI1", "PROTEINS", "ogbg-molbace")
-# What the profiler calls a dense product, a sum over neighbours, a copy; all else is arithmetic on rows.
+# What the profiler calls a product, a normalisation, a sum over neighbours, a copy; all else is arithmetic on rows.
 KINDS = {
-    "products": ("aten::mm", "aten::addmm"),
+    "products": PRODUCTS,
     "normalisation": ("aten::native_batch_norm", "aten::native_batch_norm_backward"),
     "neighbours": ("aten::_embedding_bag_forward_only", "aten::index_add_", "aten::scatter_add_", "aten::index_select"),
     "copies": ("aten::cat", "aten::copy_"),
@@ -59,12 +59,8 @@ def operations(step: Callable[[], object]) -> float:
 
 def shares(step: Callable[[], object]) -> dict[str, float]:
     """Where the time of a step goes, per cent."""
-    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU]) as profile:
-        for _ in range(3):
-            step()
-    times = {event.key: event.self_cpu_time_total for event in profile.key_averages()}
-    total = sum(times.values())
-    found = {kind: 100 * sum(times.get(name, 0.0) for name in names) / total for kind, names in KINDS.items()}
+    of_kernels = kernel_shares(step)
+    found = {kind: sum(of_kernels.get(name, 0.0) for name in names) for kind, names in KINDS.items()}
     return {**found, "other": 100 - sum(found.values())}
 
 

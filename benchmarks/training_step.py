@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,7 +18,7 @@ from adgcl.methods.adgcl import ADGCL
 from adgcl.training.run_config import RunConfig, resolve
 from adgcl.training.trainer import Trainer
 from benchmarks.plain_adgcl import PlainADGCL, contrast
-from benchmarks.timing import Measurement, compared, in_turns
+from benchmarks.timing import Measurement, compared, in_turns, kernel_shares
 
 
 @dataclass(frozen=True)
@@ -36,6 +36,9 @@ class Setting:
     batches: int = 4
     rounds: int = 7
 
+
+# What the profiler calls a dense product.
+PRODUCTS = ("aten::mm", "aten::addmm")
 
 # Many short rounds where a step is short: a machine with neighbours is undisturbed for moments only.
 SETTINGS = (
@@ -84,19 +87,12 @@ def measure(setting: Setting) -> Iterator[Measurement]:
         title = f"training {setting.dataset}, width {setting.width}, {name}"
         yield compared(title, best["plain"] / setting.batches, best[name] / setting.batches, targets[name], "s/step")
     if setting.dense is not None:
-        share = dense_share(lambda: epoch(trainers["alternating"]))
+        shares = kernel_shares(lambda: epoch(trainers["alternating"]))
+        share = sum(shares.get(name, 0.0) for name in PRODUCTS)
         title = (
             f"training {setting.dataset}, width {setting.width}, time in dense layers (at least {setting.dense:g} %)"
         )
         yield Measurement(title, round(share / setting.dense, 2), 1.0, round(share, 1), None, "%")
-
-
-def dense_share(work: Callable[[], object]) -> float:
-    """How much of the time of `work` is spent in dense products, per cent."""
-    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU]) as profile:
-        work()
-    times = {event.key: event.self_cpu_time_total for event in profile.key_averages()}
-    return 100 * sum(times.get(name, 0.0) for name in ("aten::mm", "aten::addmm")) / sum(times.values())
 
 
 def check_equal(store: GraphStore, setting: Setting, tolerance: float = 2e-3) -> None:

@@ -36,7 +36,7 @@ def dense(batch, keeps):
 @pytest.mark.parametrize("weighed", ["", "w", "-w", "w-", "ww", "--w", "w-w"])
 def test_copies_stand_on_the_diagonal(batch, weighed):
     keeps = [torch.rand(batch.num_edges) if mark == "w" else None for mark in weighed or "-"]
-    adjacency, expected = matrix.Adjacency(batch, keeps), dense(batch, keeps)
+    adjacency, expected = matrix.LoopedAdjacency(batch, keeps), dense(batch, keeps)
     x = torch.randn(len(expected), 3)
     torch.testing.assert_close(adjacency.times(x), expected @ x)
     torch.testing.assert_close(adjacency.transposed_times(x), expected.t() @ x)
@@ -60,7 +60,7 @@ def test_weighted_rows_with_empty_sums_at_every_place():
 def test_edgeless_graphs():
     empty = pack([3, 1], [0, 0], np.zeros((2, 0), dtype=np.int64)).batch([0, 1])
     x = torch.randn(empty.num_nodes, 3)
-    adjacency = matrix.Adjacency(empty, [None])
+    adjacency = matrix.LoopedAdjacency(empty, [None])
     torch.testing.assert_close(adjacency.times(x), x)
     torch.testing.assert_close(adjacency.transposed_times(x), x)
     assert matrix.dots_at_edges(x, x, empty).shape == (0,)

@@ -17,7 +17,7 @@ from torch.nn import functional as F
 from adgcl.encoders.fused_norm import FixedNorms, OwnNorms
 from adgcl.encoders.norm import NodeNorm
 from adgcl.graphs.batch import GraphBatch
-from adgcl.graphs.matrix import Adjacency, dots_at_edges
+from adgcl.graphs.matrix import LoopedAdjacency, dots_at_edges
 
 _PARAMETERS = 5  # of a layer: first weight and bias, second weight, the normalisation's scale and shift
 _masked, _mask = torch.ops.aten.threshold_backward.default, torch.ops.aten.threshold_backward.grad_input
@@ -52,11 +52,11 @@ def gin_states(
     if torch.is_grad_enabled() and any(t is not None and t.requires_grad for t in inputs):
         states: tuple[Tensor, ...] = _FusedGIN.apply(batch, plan, len(keeps), *inputs)
         return states
-    return _run(h, Adjacency(batch, keeps), plan, weights, None)[0]
+    return _run(h, LoopedAdjacency(batch, keeps), plan, weights, None)[0]
 
 
 def _run(
-    h: Tensor, adjacency: Adjacency, plan: Plan, weights: Any, notes: list[Note] | None, learning: bool = False
+    h: Tensor, adjacency: LoopedAdjacency, plan: Plan, weights: Any, notes: list[Note] | None, learning: bool = False
 ) -> tuple[tuple[Tensor, ...], FixedNorms | OwnNorms]:
     """All layers; what a backward pass needs is put into `notes`."""
     copies, layers = len(adjacency.keeps), range(len(plan.norms))
@@ -77,7 +77,7 @@ def _run(
 
 
 def _layer(
-    i: int, h: Tensor, adjacency: Adjacency, first: Tensor, bias: Tensor, norms: FixedNorms | OwnNorms, relu: bool
+    i: int, h: Tensor, adjacency: LoopedAdjacency, first: Tensor, bias: Tensor, norms: FixedNorms | OwnNorms, relu: bool
 ) -> Note:
     summed = adjacency.times(h)
     hidden = F.linear(summed, first, bias).relu_()
@@ -90,7 +90,7 @@ def _layer(
 class _FusedGIN(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, batch: GraphBatch, plan: Plan, copies: int, h: Tensor, *rest: Tensor) -> tuple[Tensor, ...]:
-        ctx.adjacency, ctx.plan, ctx.weights, ctx.notes = Adjacency(batch, rest[:copies]), plan, rest[copies:], []
+        ctx.adjacency, ctx.plan, ctx.weights, ctx.notes = LoopedAdjacency(batch, rest[:copies]), plan, rest[copies:], []
         ctx.learning = any(ctx.needs_input_grad[4 + copies :])
         states, ctx.norms = _run(h, ctx.adjacency, plan, ctx.weights, ctx.notes, ctx.learning)
         ctx.set_materialize_grads(False)
@@ -128,7 +128,7 @@ def _without_first(ctx: Any, grads: tuple[Tensor | None, ...], count: int) -> tu
     if count == 0 or not isinstance(ctx.norms, FixedNorms):
         return grads
     first = count * ctx.adjacency.batch.num_nodes
-    ctx.adjacency = Adjacency(ctx.adjacency.batch, ctx.adjacency.keeps[count:])
+    ctx.adjacency = LoopedAdjacency(ctx.adjacency.batch, ctx.adjacency.keeps[count:])
     ctx.notes = [Note(note.h[first:], None, note.hidden[first:], None, note.out[first:]) for note in ctx.notes]
     return tuple(None if grad is None else grad[first:] for grad in grads)
 

@@ -50,7 +50,7 @@ def rows(values: Tensor, index: Tensor) -> Tensor:
     return values.index_select(0, index)
 
 
-class Adjacency:
+class LoopedAdjacency:
     """`I + A` of several copies of a batch, one for each of `keeps`, the weights of its edges; None keeps every edge.
 
     The rows of the copies stand one copy after another. Each index is built once, however many layers use it.

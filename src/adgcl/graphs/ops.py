@@ -1,4 +1,4 @@
-"""Every sparse kernel: neighbour sums, edge-message sums, per-graph sums and means.
+"""Sums over the edges and the nodes of graphs: neighbour sums, edge-message sums, per-graph sums and means.
 
 A weighted neighbour sum is a product with the adjacency of the batch (see matrix.py). Its backward is written by hand:
 autograd's own rule for sparse weights is one to two orders of magnitude slower and wrong on duplicate edges.

@@ -38,7 +38,7 @@ class ADGCLConfig(MethodConfig):
     reg_weights: dict[str, Annotated[float, Field(ge=0.0)]] = Field(
         {}, description="price of single augmentations in units of reg_lambda; 1 where none is given"
     )
-    temperature: float = Field(0.2, gt=0.0, description="temperature of the contrastive loss")
+    temperature: float = Field(0.2, ge=0.005, description="temperature of the contrastive loss")
     directions: Directions = Field("both", description="contrast rows only, or rows and columns")
     update: Literal["alternating", "simultaneous"] = Field(
         "alternating", description="two passes a step (the authors' code) or one with gradient reversal (Algorithm 1)"

@@ -20,7 +20,7 @@ from adgcl.objectives.info_nce import Directions, info_nce
 class ContrastiveConfig(MethodConfig):
     """Settings of the loss and its optimiser; the defaults are those of the authors' baselines."""
 
-    temperature: float = Field(0.2, gt=0.0, description="temperature of the contrastive loss")
+    temperature: float = Field(0.2, ge=0.005, description="temperature of the contrastive loss")
     directions: Directions = Field("one", description="contrast rows only, or rows and columns")
     lr: float = Field(1e-3, gt=0.0, description="learning rate of encoder and projection head")
 

@@ -29,7 +29,7 @@ def info_nce(z: Tensor, z_view: Tensor, temperature: float = 0.2, directions: Di
 class _Contrast(torch.autograd.Function):
     """Forward and backward by hand: the gradient of the similarities is a softmax over negatives minus the identity.
 
-    The matrix of similarities is small, so it is kept in 64 bits: cosines over any temperature above 0.003 then have
+    The matrix of similarities is small, so it is kept in 64 bits: cosines over any temperature above 0.0015 then have
     exponentials without a shift by the largest, which rows and columns would want differently.
     """
 
@@ -46,7 +46,9 @@ class _Contrast(torch.autograd.Function):
         by_column = likeness.sum(0) if both else None
         ctx.temperature, ctx.dtype = temperature, z.dtype
         ctx.save_for_backward(units, length, likeness, by_row, by_column)
-        negative = by_row.log().sum() if by_column is None else (by_row * by_column).log_().sum().div_(2)
+        negative = by_row.log().sum()
+        if by_column is not None:
+            negative = (negative + by_column.log().sum()).div_(2)
         return ((negative - positive) / len(z)).float()
 
     @staticmethod
