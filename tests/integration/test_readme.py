@@ -18,6 +18,12 @@ def test_the_tables_are_those_of_the_records():
     assert text == put_between_marks(text, read_records(ROOT / "results")), "run `make results`"
 
 
+def test_the_front_page_shows_published_settings_and_linear_probes_alone():
+    page = put_between_marks("<!-- headline:begin -->\n<!-- headline:end -->", read_records(ROOT / "results"))
+    assert "linear probe, mode as_published" in page
+    assert "svm probe" not in page and "mode strict" not in page and "F-GIN |" not in page
+
+
 def test_the_figure_is_that_of_the_records():
     assert (ROOT / "results/figure.svg").read_text(encoding="utf-8") == figure_of_records(
         read_records(ROOT / "results")

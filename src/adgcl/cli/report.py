@@ -23,7 +23,8 @@ def report(
     The ending of --out says what: Markdown, HTML, LaTeX, CSV or SVG; without it
     the table is printed. A run folder gives the curves of its training (.svg).
     A Markdown page with the marks <!-- results:begin --> and <!-- results:end -->
-    keeps its text and gets new tables between them.
+    keeps its text and gets new tables between them; "headline" in place of
+    "results" gives the as_published tables of the linear probe alone.
 
     \b
     Examples:

@@ -20,6 +20,8 @@ _METRICS = "metrics.jsonl"
 # What a page may hold between two marks `<!-- NAME:begin -->` and `<!-- NAME:end -->`.
 _SECTIONS: Mapping[str, Callable[[Sequence[Record]], str]] = {
     "results": lambda records: _tables(records),
+    # What the paper's first tables hold; enough for a front page.
+    "headline": lambda records: _tables([r for r in records if r.mode == "as_published" and r.probe == "linear"]),
     "comparisons": results_page,
 }
 _NUMBERS = ("result", "seeds", "published", "difference", "time")
