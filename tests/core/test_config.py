@@ -34,7 +34,7 @@ def test_overrides_find_their_section():
         ({"encoder": {"hiden_dim": 2}}, [], "hiden_dim", "hidden_dim"),
         ({"trainin": {}}, [], "trainin", "training"),
         ({}, ["hidden_dim=0"], "greater than or equal to 1", "adgcl settings"),
-        ({}, ["temperature=-1"], "greater than 0", "adgcl settings"),
+        ({}, ["temperature=-1"], "greater than or equal to 0.005", "adgcl settings"),
         ({}, ["epochs=many"], "many", "adgcl settings"),
         ({}, ["nonsense"], "nonsense", "key=value"),
         ({"method": "adgc"}, [], "adgc", "adgcl"),
