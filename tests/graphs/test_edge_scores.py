@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 
+from adgcl.graphs import edge_scores as module
 from adgcl.graphs.edge_scores import edge_scores
 from adgcl.graphs.store import pack
 from tests.graph_cases import random_store
@@ -22,6 +23,21 @@ def test_they_equal_the_plain_network_with_gradients(directed):
     whole = torch.cat(ends.chunk(2), 1)
     slow = (joined @ whole.t() + bias).relu() @ score[0] + score_bias
     torch.testing.assert_close(edge_scores(h, ends, bias, score, score_bias, batch), slow)
+
+
+@pytest.mark.parametrize("directed", [False, True])
+def test_compiled_loops_equal_what_autograd_makes_of_the_network(directed, monkeypatch):
+    batch = random_store(directed=directed).batch(np.arange(12))
+    shapes = (batch.num_nodes, 4), (10, 4), (5,), (1, 5), (1,)
+    inputs = [torch.randn(s, requires_grad=True) for s in shapes]
+    slope = torch.randn(batch.num_edges)
+    fast = edge_scores(*inputs, batch)
+    of_fast = torch.autograd.grad(fast, inputs, slope)
+    monkeypatch.setattr(module, "compiles", lambda *tensors: False)
+    slow = edge_scores(*inputs, batch)
+    torch.testing.assert_close(fast, slow)
+    for ours, theirs in zip(of_fast, torch.autograd.grad(slow, inputs, slope)):
+        torch.testing.assert_close(ours, theirs, rtol=1e-4, atol=1e-5)
 
 
 def test_graphs_without_edges_have_no_scores():

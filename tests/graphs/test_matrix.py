@@ -16,10 +16,12 @@ def batch(request):
     return random_store(directed=request.param).batch(np.arange(12))
 
 
-@pytest.fixture(params=[True, False], ids=["kernel", "scattered"], autouse=True)
+@pytest.fixture(params=["compiled", "torch", "scattered"], autouse=True)
 def kernels(request, monkeypatch):
-    if not request.param:
-        monkeypatch.setattr(matrix, "_KERNEL_DEVICES", ())
+    if request.param != "compiled":
+        monkeypatch.setattr(matrix, "compiles", lambda *tensors: False)
+    if request.param == "scattered":
+        monkeypatch.setattr(matrix, "_BAG_DEVICES", ())
 
 
 def dense(batch, keeps):
@@ -43,9 +45,11 @@ def test_copies_stand_on_the_diagonal(batch, weighed):
 
 
 def test_products_sampled_at_the_edges(batch):
-    x, y = torch.randn(2, batch.num_nodes, 4)
+    grads = [torch.randn(batch.num_nodes, width) for width in (1, 4, 37)]
+    xs = [torch.randn_like(grad) for grad in grads]
     source, target = batch.edge_index
-    torch.testing.assert_close(matrix.dots_at_edges(x, y, batch), (x @ y.t())[target, source])
+    expected = sum((grad @ x.t())[target, source] for grad, x in zip(grads, xs))
+    torch.testing.assert_close(matrix.dots_at_edges(grads, xs, batch), expected)
 
 
 def test_weighted_rows_with_empty_sums_at_every_place():
@@ -63,4 +67,4 @@ def test_edgeless_graphs():
     adjacency = matrix.LoopedAdjacency(empty, [None])
     torch.testing.assert_close(adjacency.times(x), x)
     torch.testing.assert_close(adjacency.transposed_times(x), x)
-    assert matrix.dots_at_edges(x, x, empty).shape == (0,)
+    assert matrix.dots_at_edges([x], [x], empty).shape == (0,)

@@ -16,11 +16,11 @@ from torch.nn import functional as F
 
 from adgcl.encoders.fused_norm import FixedNorms, OwnNorms
 from adgcl.encoders.norm import NodeNorm
+from adgcl.encoders.norm_kernels import masked_
 from adgcl.graphs.batch import GraphBatch
 from adgcl.graphs.matrix import LoopedAdjacency, dots_at_edges
 
 _PARAMETERS = 5  # of a layer: first weight and bias, second weight, the normalisation's scale and shift
-_masked, _mask = torch.ops.aten.threshold_backward.default, torch.ops.aten.threshold_backward.grad_input
 
 
 class Plan(NamedTuple):
@@ -81,9 +81,7 @@ def _layer(
 ) -> Note:
     summed = adjacency.times(h)
     hidden = F.linear(summed, first, bias).relu_()
-    out, normed = norms.forward(i, hidden)
-    if relu:
-        out.relu_()
+    out, normed = norms.forward(i, hidden, relu)
     return Note(h, summed, hidden, normed, out)
 
 
@@ -119,7 +117,6 @@ class _FusedGIN(torch.autograd.Function):
                 at_sums.append(grad)
             grad = ctx.adjacency.transposed_times(grad) if inward else None
         of_keeps = [_grad_of_keep(ctx, at_sums, c - copies) if needed else None for c, needed in enumerate(need_keep)]
-        _sum_over_copies(results, ctx.norms)
         return None, None, None, grad, *of_keeps, *results
 
 
@@ -133,29 +130,21 @@ def _without_first(ctx: Any, grads: tuple[Tensor | None, ...], count: int) -> tu
     return tuple(None if grad is None else grad[first:] for grad in grads)
 
 
-def _sum_over_copies(results: list[Tensor | None], norms: FixedNorms | OwnNorms) -> None:
-    places = [i for i, result in enumerate(results) if result is not None and i % _PARAMETERS >= 3]
-    apart: list[Any] = [results[i] for i in places]
-    for place, total in zip(places, norms.over_copies(apart)):
-        results[place] = total
-
-
 def _layer_backward(ctx: Any, i: int, grad: Tensor, results: list[Tensor | None] | None) -> Tensor:
     """The gradient of a layer's inner sums `W1 (h + A h) + b1`; those of its parameters are put into `results`."""
     note: Note = ctx.notes[i]
-    if ctx.plan.relus[i]:
-        grad = _masked(grad, note.out, 0)
-    first = _PARAMETERS * i
-    grad, *of_norm = ctx.norms.backward(i, grad, note.hidden, note.normed, results is not None)
-    _mask(grad, note.hidden, 0, grad_input=grad)
+    out = note.out if ctx.plan.relus[i] else None
+    grad, *of_norm = ctx.norms.backward(i, grad, out, note.hidden, note.normed, results is not None)
+    of_bias = masked_(grad, note.hidden)
     if results is not None:
         assert note.summed is not None
-        results[first : first + _PARAMETERS] = grad.t() @ note.summed, grad.sum(0), *of_norm
+        first = _PARAMETERS * i
+        results[first : first + _PARAMETERS] = grad.t() @ note.summed, of_bias, *of_norm
     return grad
 
 
 def _grad_of_keep(ctx: Any, at_sums: list[Tensor], copy: int) -> Tensor:
-    """The gradient of one copy's edge weights: all layers side by side are one sampled product."""
+    """The gradient of one copy's edge weights, to which every layer adds."""
     batch: GraphBatch = ctx.adjacency.batch
     notes: list[Note] = ctx.notes[: len(at_sums)]
     inputs, grads = [note.h for note in notes], at_sums[::-1]
@@ -163,7 +152,7 @@ def _grad_of_keep(ctx: Any, at_sums: list[Tensor], copy: int) -> Tensor:
         last = copy + len(ctx.adjacency.keeps)
         nodes = slice(last * batch.num_nodes, (last + 1) * batch.num_nodes)
         inputs, grads = [h[nodes] for h in inputs], [grad[nodes] for grad in grads]
-    return dots_at_edges(torch.cat(grads, 1), torch.cat(inputs, 1), batch)
+    return dots_at_edges(grads, inputs, batch)
 
 
 def _incoming(grads: tuple[Tensor | None, ...], i: int, count: int) -> Tensor | None:

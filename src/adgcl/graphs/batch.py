@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import torch
@@ -12,28 +12,6 @@ from torch import Tensor
 
 from adgcl.graphs.ranges import IntArray, concatenated_ranges, offsets
 from adgcl.graphs.store import GraphStore
-
-
-class Looped(NamedTuple):
-    """Adjacency rows that begin with the node itself: where each row starts, the sources, and each edge's place.
-
-    `copies` keeps what several copies of the rows, on the diagonal of one matrix, have of each.
-    """
-
-    start: Tensor
-    source: Tensor
-    place: Tensor
-    copies: dict[int, tuple[Tensor, Tensor]]
-
-    def stacked(self, copies: int) -> tuple[Tensor, Tensor]:
-        """Where the rows of all copies start, and their sources."""
-        if copies not in self.copies:
-            starts = [self.start + c * len(self.source) for c in range(copies)]
-            self.copies[copies] = (
-                torch.cat(starts),
-                torch.cat([self.source + c * len(self.start) for c in range(copies)]),
-            )
-        return self.copies[copies]
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,13 +74,6 @@ class GraphBatch:
         return torch.from_numpy(np.repeat(share.astype(np.float32), counts)).to(self.device)
 
     @cached_property
-    def end_pairs(self) -> tuple[Tensor, Tensor]:
-        """Adjacency rows of a graph whose nodes are this one's edges: `2 * source, 2 * target + 1` for each of them."""
-        pairs = torch.stack((self.col, self.target), dim=1).mul_(2)
-        pairs[:, 1] += 1
-        return torch.arange(0, 2 * self.num_edges, 2, device=self.device), pairs.view(-1)
-
-    @cached_property
     def ones(self) -> Tensor:
         """The weights of edges that are all kept."""
         return torch.ones(self.num_edges, device=self.device)
@@ -129,19 +100,6 @@ class GraphBatch:
         crow = torch.cat((counts.new_zeros(1), counts.cumsum(0)))
         return crow, self.target.index_select(0, order), order
 
-    @cached_property
-    def looped(self) -> Looped:
-        """The adjacency with a loop at every node."""
-        return _with_loops(self.crow, self.col, self.target)
-
-    @cached_property
-    def looped_transposed(self) -> Looped:
-        """Its transpose: the same where every edge has an opposite."""
-        if self.reverse is not None:
-            return self.looped
-        crow, col, order = self.transposed
-        return _with_loops(crow, col, self.col.index_select(0, order))
-
     def to(self, device: torch.device) -> GraphBatch:
         """The same batch on another device."""
         if self.device == device:
@@ -151,16 +109,6 @@ class GraphBatch:
             for f in fields(self)
         }
         return GraphBatch(**moved)
-
-
-def _with_loops(crow: Tensor, col: Tensor, row: Tensor) -> Looped:
-    """A loop at every node before its edges, which are given by row pointer, column and row."""
-    node = torch.arange(len(crow), device=col.device)
-    start = (crow + node)[:-1]
-    place = torch.arange(1, len(col) + 1, device=col.device).add_(row)
-    index = torch.empty(len(start) + len(col), dtype=torch.long, device=col.device)
-    index.index_copy_(0, start, node[:-1]).index_copy_(0, place, col)
-    return Looped(start, index, place, {1: (start, index)})
 
 
 def cut_batch(store: GraphStore, ids: IntArray) -> GraphBatch:

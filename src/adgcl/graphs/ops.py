@@ -83,7 +83,7 @@ class _NeighbourSum(torch.autograd.Function):
             crow, col, position = batch.transposed
             grad_x = weighted_rows(grad, crow[:-1], col, rows(weight, position))
         if ctx.needs_input_grad[1]:
-            grad_weight = dots_at_edges(grad, x, batch)
+            grad_weight = dots_at_edges([grad], [x], batch)
         return grad_x, grad_weight, None
 
 
