@@ -7,7 +7,14 @@ import math
 import pytest
 import torch
 
+from adgcl.objectives import info_nce as module
 from adgcl.objectives.info_nce import info_nce
+
+
+@pytest.fixture(params=["compiled", "torch"], autouse=True)
+def kernels(request, monkeypatch):
+    if request.param == "torch":
+        monkeypatch.setattr(module, "compiles", lambda *tensors: False)
 
 
 def equation_9(z: torch.Tensor, z_view: torch.Tensor, temperature: float) -> float:

@@ -10,6 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from adgcl.graphs.compiled import compiled
 from adgcl.graphs.ranges import IntArray, concatenated_ranges, offsets
 from adgcl.graphs.store import GraphStore
 
@@ -116,29 +117,58 @@ def cut_batch(store: GraphStore, ids: IntArray) -> GraphBatch:
     if len(ids) == 0:
         raise ValueError("a batch needs at least one graph")
     node_ends, edge_ends = offsets(store.node_counts[ids]), offsets(store.edge_counts[ids])
-    nodes = concatenated_ranges(store.node_ptr[ids], node_ends)
-    edges = concatenated_ranges(store.edge_ptr[ids], edge_ends)
-    in_degree = store.in_degree[nodes].astype(np.int64)
-    edge_counts = np.diff(edge_ends)
-
-    col = store.edge_source[edges] + np.repeat(node_ends[:-1], edge_counts)
-    reverse = None
-    if store.edge_reverse is not None:
-        reverse = store.edge_reverse[edges] + np.repeat(edge_ends[:-1], edge_counts)
+    num_nodes, num_edges = int(node_ends[-1]), int(edge_ends[-1])
+    batch, crow = np.empty(num_nodes, np.int64), np.empty(num_nodes + 1, np.int64)
+    col, target = np.empty(num_edges, np.int64), np.empty(num_edges, np.int64)
+    symmetric = store.edge_reverse is not None
+    reverse = np.empty(num_edges if symmetric else 0, np.int64)
+    # Plain arrays: the loop knows none that are mapped from a file.
+    packed = [np.asarray(a) for a in (store.in_degree, store.edge_source, store.edge_reverse if symmetric else reverse)]
+    _cut(ids, store.node_ptr, store.edge_ptr, *packed, node_ends, edge_ends, batch, crow, col, target, reverse)
     return GraphBatch(
-        node_ptr=torch.from_numpy(node_ends),
-        edge_ptr=torch.from_numpy(edge_ends),
-        batch=torch.from_numpy(np.repeat(np.arange(len(ids)), np.diff(node_ends))),
-        crow=torch.from_numpy(offsets(in_degree)),
-        col=torch.from_numpy(col),
-        target=torch.from_numpy(np.repeat(np.arange(len(nodes)), in_degree)),
-        reverse=None if reverse is None else torch.from_numpy(reverse),
-        x=_codes(store.x, nodes),
-        x_num=_reals(store.x_num, nodes),
-        edge_attr=_codes(store.edge_attr, edges),
-        edge_num=_reals(store.edge_num, edges),
-        y=_reals(store.y, ids),
+        *(torch.from_numpy(array) for array in (node_ends, edge_ends, batch, crow, col, target)),
+        reverse=torch.from_numpy(reverse) if symmetric else None,
+        **_features(store, ids, node_ends, edge_ends),
     )
+
+
+@compiled
+def _cut(
+    ids: Any, node_ptr: Any, edge_ptr: Any, in_degree: Any, source: Any, opposite: Any, node_ends: Any, edge_ends: Any,
+    batch: Any, crow: Any, col: Any, target: Any, reverse: Any,
+) -> None:  # fmt: skip
+    """Copy the rows of every graph, numbers local to a graph becoming numbers of the batch."""
+    node = 0
+    crow[0] = 0
+    for k in range(len(ids)):
+        first, shift = edge_ends[k], node_ends[k]
+        taken = edge_ptr[ids[k]]
+        for e in range(edge_ends[k + 1] - first):
+            col[first + e] = shift + np.int64(source[taken + e])
+        for e in range(edge_ends[k + 1] - first if len(reverse) else 0):
+            reverse[first + e] = first + np.int64(opposite[taken + e])
+        for place in range(node_ptr[ids[k]], node_ptr[ids[k] + 1]):
+            batch[node] = k
+            crow[node + 1] = crow[node] + np.int64(in_degree[place])
+            for e in range(crow[node], crow[node + 1]):
+                target[e] = node
+            node += 1
+
+
+def _features(store: GraphStore, ids: IntArray, node_ends: IntArray, edge_ends: IntArray) -> dict[str, Tensor | None]:
+    """What nodes, edges and graphs carry."""
+    nodes = edges = ids[:0]
+    if store.x is not None or store.x_num is not None:
+        nodes = concatenated_ranges(store.node_ptr[ids], node_ends)
+    if store.edge_attr is not None or store.edge_num is not None:
+        edges = concatenated_ranges(store.edge_ptr[ids], edge_ends)
+    return {
+        "x": _codes(store.x, nodes),
+        "x_num": _reals(store.x_num, nodes),
+        "edge_attr": _codes(store.edge_attr, edges),
+        "edge_num": _reals(store.edge_num, edges),
+        "y": _reals(store.y, ids),
+    }
 
 
 def _codes(array: Any, index: IntArray) -> Tensor | None:

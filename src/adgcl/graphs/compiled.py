@@ -43,13 +43,19 @@ def _pointer_to(item: Any) -> Any:
     return intrinsic(pointer)
 
 
-_to_floats, _to_ints = _pointer_to(types.float32), _pointer_to(types.int64)
+_to_floats, _to_doubles, _to_ints = (_pointer_to(item) for item in (types.float32, types.float64, types.int64))
 
 
 @numba.njit(inline="always")
 def floats(address: int, shape: Any) -> Any:
     """In a compiled loop: the 32-bit floats at `Tensor.data_ptr()`."""
     return numba.carray(_to_floats(address), shape)
+
+
+@numba.njit(inline="always")
+def doubles(address: int, shape: Any) -> Any:
+    """In a compiled loop: the 64-bit floats at `Tensor.data_ptr()`."""
+    return numba.carray(_to_doubles(address), shape)
 
 
 @numba.njit(inline="always")

@@ -83,9 +83,10 @@ class GraphStore:
         if numbers.size and (numbers.ndim != 1 or numbers.dtype.kind not in "iu"):
             raise IndexError(f"graph numbers must be a list of integers, not {numbers.dtype} {numbers.shape}")
         numbers = numbers.astype(np.int64, copy=False).reshape(-1)
-        if numbers.size and (numbers.min() < -len(self) or numbers.max() >= len(self)):
-            raise IndexError(f"there are {len(self)} graphs; asked for {numbers.min()} to {numbers.max()}")
-        return np.where(numbers < 0, numbers + len(self), numbers)
+        low, high = (numbers.min(), numbers.max()) if numbers.size else (0, -1)
+        if low < -len(self) or high >= len(self):
+            raise IndexError(f"there are {len(self)} graphs; asked for {low} to {high}")
+        return numbers if low >= 0 else np.where(numbers < 0, numbers + len(self), numbers)
 
     def edge_target(self) -> IntArray:
         """Local target node of every edge, in store order."""

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
+import numpy as np
 import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
+from torch.nn import functional as F
+
+from adgcl.graphs.compiled import compiled, compiles, doubles, floats
 
 Directions = Literal["one", "both"]
 
@@ -22,8 +26,18 @@ def info_nce(z: Tensor, z_view: Tensor, temperature: float = 0.2, directions: Di
     """
     if len(z) < 2:
         return (z.sum() + z_view.sum()) * 0.0
-    loss: Tensor = _Contrast.apply(z, z_view, temperature, directions == "both")
-    return loss
+    if compiles(z, z_view):
+        loss: Tensor = _Contrast.apply(z.contiguous(), z_view.contiguous(), temperature, directions == "both")
+        return loss
+    unit, view_unit = (F.normalize(_wide(rows), dim=1, eps=_SHORTEST) for rows in (z, z_view))
+    similarity = unit @ view_unit.t() / temperature
+    negatives = similarity.masked_fill(torch.eye(len(z), dtype=torch.bool, device=z.device), -torch.inf)
+    against = [negatives.logsumexp(dim).mean() for dim in ((1, 0) if directions == "both" else (1,))]
+    return torch.stack(against).mean() - similarity.diagonal().mean()
+
+
+def _wide(x: Tensor) -> Tensor:
+    return x if x.dtype is torch.float64 else x.float()
 
 
 class _Contrast(torch.autograd.Function):
@@ -35,33 +49,86 @@ class _Contrast(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, z: Tensor, z_view: Tensor, temperature: float, both: bool) -> Tensor:
-        stacked = torch.cat((z, z_view)).to(torch.float32 if z.device.type == "mps" else torch.float64)
-        length = torch.linalg.vector_norm(stacked, dim=1, keepdim=True).clamp_(min=_SHORTEST)
-        units = stacked.div_(length)
+        count, width = z.shape
+        units, length = torch.empty(2 * count, width, dtype=torch.float64), torch.empty(2 * count, dtype=torch.float64)
+        for c, rows in enumerate((z, z_view)):
+            _normalise_rows(rows.data_ptr(), units[c * count].data_ptr(), length[c * count].data_ptr(), count, width)
         unit, view_unit = units.chunk(2)
-        similarity = unit @ view_unit.t().div(temperature)
-        positive = similarity.trace()
-        likeness = similarity.exp_().fill_diagonal_(0.0)
-        by_row = likeness.sum(1)
-        by_column = likeness.sum(0) if both else None
-        ctx.temperature, ctx.dtype = temperature, z.dtype
-        ctx.save_for_backward(units, length, likeness, by_row, by_column)
-        negative = by_row.log().sum()
-        if by_column is not None:
-            negative = (negative + by_column.log().sum()).div_(2)
-        return ((negative - positive) / len(z)).float()
+        likeness = (unit @ view_unit.t()).div_(temperature).exp_()
+        sums, loss = torch.zeros(2, count, dtype=torch.float64), torch.empty(1)
+        _contrast(likeness.data_ptr(), sums.data_ptr(), loss.data_ptr(), count, both)
+        ctx.temperature, ctx.both = temperature, both
+        ctx.save_for_backward(units, length, likeness, sums)
+        return loss[0]
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, Tensor | None, None, None]:
-        units, length, likeness, by_row, by_column = ctx.saved_tensors
+        units, length, likeness, sums = ctx.saved_tensors
+        slope, of_units = torch.empty_like(likeness), torch.empty_like(units)
+        scale = float(grad) / (len(likeness) * ctx.temperature)
+        _slopes(likeness.data_ptr(), sums.data_ptr(), slope.data_ptr(), len(likeness), scale, ctx.both)
         unit, view_unit = units.chunk(2)
-        slope = likeness / by_row.unsqueeze(1)
-        if by_column is not None:
-            slope.add_(likeness / by_column).div_(2)
-        slope.fill_diagonal_(-1.0).mul_(grad / (len(slope) * ctx.temperature))
-        grads = torch.cat((slope @ view_unit, slope.t() @ unit))
-        # Through the normalisation: only what is across a row counts.
-        along = (grads * units).sum(1, keepdim=True)
-        grad_z, grad_view = grads.addcmul_(units, along, value=-1).div_(length).to(ctx.dtype).chunk(2)
+        of_unit, of_view_unit = of_units.chunk(2)
+        torch.mm(slope, view_unit, out=of_unit)
+        torch.mm(slope.t(), unit, out=of_view_unit)
+        grads = torch.empty(units.shape)
+        _through_lengths(*(t.data_ptr() for t in (of_units, units, length, grads)), *units.shape)
+        grad_z, grad_view = grads.chunk(2)
         return grad_z, grad_view, None, None
+
+
+@compiled
+def _normalise_rows(z_at: int, units_at: int, length_at: int, count: int, width: int) -> None:
+    z, units, length = floats(z_at, (count, width)), doubles(units_at, (count, width)), doubles(length_at, (count,))
+    for i in range(count):
+        square = 0.0
+        for j in range(width):
+            value = np.float64(z[i, j])
+            square += value * value
+        length[i] = max(np.sqrt(square), _SHORTEST)
+        for j in range(width):
+            units[i, j] = np.float64(z[i, j]) / length[i]
+
+
+@compiled
+def _contrast(likeness_at: int, sums_at: int, loss_at: int, count: int, both: bool) -> None:
+    """The loss, and the sums of the negatives of every row and every column; the positives become 0."""
+    likeness, sums = doubles(likeness_at, (count, count)), doubles(sums_at, (2, count))
+    positive = negative = 0.0
+    for i in range(count):
+        positive += np.log(likeness[i, i])
+        likeness[i, i] = 0.0
+        for j in range(count):
+            sums[0, i] += likeness[i, j]
+        for j in range(count):
+            sums[1, j] += likeness[i, j]
+    for i in range(count):
+        negative += (np.log(sums[0, i]) + np.log(sums[1, i])) / 2 if both else np.log(sums[0, i])
+    floats(loss_at, (1,))[0] = (negative - positive) / count
+
+
+@compiled
+def _slopes(likeness_at: int, sums_at: int, slope_at: int, count: int, scale: float, both: bool) -> None:
+    """The gradient of the similarities."""
+    likeness, slope = doubles(likeness_at, (count, count)), doubles(slope_at, (count, count))
+    sums = doubles(sums_at, (2, count))
+    for i in range(count):
+        by_row = 1 / sums[0, i]
+        for j in range(count):
+            share = (by_row + 1 / sums[1, j]) / 2 if both else by_row
+            slope[i, j] = scale * likeness[i, j] * share
+        slope[i, i] = -scale
+
+
+@compiled
+def _through_lengths(grad_at: int, unit_at: int, length_at: int, out_at: int, count: int, width: int) -> None:
+    """Through the normalisation: only what is across a row counts."""
+    grad, unit = doubles(grad_at, (count, width)), doubles(unit_at, (count, width))
+    length, out = doubles(length_at, (count,)), floats(out_at, (count, width))
+    for i in range(count):
+        along = 0.0
+        for j in range(width):
+            along += grad[i, j] * unit[i, j]
+        for j in range(width):
+            out[i, j] = (grad[i, j] - along * unit[i, j]) / length[i]
