@@ -47,6 +47,29 @@ def test_they_equal_one_batch_norm_per_copy_with_gradients(copies, count, width,
     torch.testing.assert_close(ours.running_var, theirs.running_var)
 
 
+@pytest.mark.parametrize("relu", [True, False])
+def test_a_row_that_counts_several_times_equals_so_many_rows(relu):
+    counts = torch.tensor([3, 1, 2, 5, 1, 40])
+    x, slope = torch.randn(2, 6, 4)
+    ours, theirs = fresh_norm(4), NodeNorm(4)
+    theirs.load_state_dict(ours.state_dict())
+    rows, leaf = x.clone().requires_grad_(), x.clone().requires_grad_()
+    out = ours(rows, 1, (counts.float(),), relu)
+    repeated = theirs(leaf.repeat_interleave(counts, 0))
+    expected = repeated.relu() if relu else repeated
+    first = counts.cumsum(0) - counts
+    torch.testing.assert_close(out, expected[first])
+    out.backward(slope)
+    expected.backward((slope / counts.unsqueeze(1)).repeat_interleave(counts, 0))
+    for got, wanted in (
+        (rows.grad, leaf.grad),
+        (ours.weight.grad, theirs.weight.grad),
+        (ours.bias.grad, theirs.bias.grad),
+    ):
+        torch.testing.assert_close(got, wanted, rtol=1e-4, atol=1e-5)
+    torch.testing.assert_close(ours.running_var, theirs.running_var)
+
+
 def test_long_sums_far_from_zero_keep_their_digits():
     x = torch.randn(50_000, 4) + 1000.0
     norm = fresh_norm(4)

@@ -104,7 +104,7 @@ class Encoder(nn.Module):
     def class_states(self, batch: GraphBatch) -> Sequence[Tensor]:
         """The rows of unchanged graphs after the last or after each layer, like nodes computed once."""
         classes, edges = quotient(batch, len(self.layers)), self.edge_inputs(batch)
-        h = rows(self.inputs(batch), classes.first)
+        h = self.inputs(batch, nodes=classes.first)
         states = []
         for layer, block, members in zip(self.layers, classes.blocks, classes.members):
             h = layer.of_classes(h, block, edges)  # type: ignore[operator]

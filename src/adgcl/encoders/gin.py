@@ -13,7 +13,7 @@ from adgcl.core.schema import FeatureSpec
 from adgcl.encoders.base import ENCODERS, Encoder, EncoderConfig
 from adgcl.encoders.fused import Plan, gin_states
 from adgcl.encoders.inputs import RawInputs
-from adgcl.encoders.norm import NodeNorm
+from adgcl.encoders.norm import NodeNorm, normed
 from adgcl.encoders.stack import Keeps, Stack
 from adgcl.graphs.added import with_added_messages
 from adgcl.graphs.batch import GraphBatch
@@ -40,8 +40,7 @@ class GINLayer(nn.Module):
             parts = [neighbour_sum(p, batch, keep) for p, keep in zip(h.chunk(stack.copies), stack.edge_keeps)]
             sums = with_added_messages(torch.cat(parts), h, stack.added)
             h = self.second(self.first(h + sums).relu())
-            h = h if self.norm is None else self.norm(h, stack.copies, stack.node_keeps)
-            h = h if self.last else h.relu()
+            h = normed(h, self.norm, stack.copies, stack.node_keeps, relu=not self.last)
         else:
             h = fused_layers([self], h, batch, stack.edge_keeps)[0]
         return F.dropout(h, self.dropout, self.training) if self.dropout else h

@@ -9,11 +9,12 @@ from torch.nn import functional as F
 from adgcl.core.schema import FeatureSpec
 from adgcl.encoders.base import ENCODERS, Encoder, EncoderConfig
 from adgcl.encoders.inputs import EdgeInputs, EmbeddedInputs
-from adgcl.encoders.norm import NodeNorm
+from adgcl.encoders.norm import NodeNorm, normed
 from adgcl.encoders.stack import Keeps, Stack
 from adgcl.graphs.added import with_added_messages
 from adgcl.graphs.batch import GraphBatch
-from adgcl.graphs.ops import edge_message_sum, rows
+from adgcl.graphs.messages import edge_message_sum
+from adgcl.graphs.ops import rows
 from adgcl.graphs.quotient import Block
 
 
@@ -47,11 +48,8 @@ class GINELayer(nn.Module):
         return self._mapped(rows(h, block.own) + sums, 1, (block.counts,))
 
     def _mapped(self, h: Tensor, copies: int, node_keeps: Keeps) -> Tensor:
-        h = self.first(h)
-        h = h if self.inner_norm is None else self.inner_norm(h, copies, node_keeps)
-        h = self.second(h.relu())
-        h = h if self.norm is None else self.norm(h, copies, node_keeps)
-        h = h if self.last else h.relu()
+        h = normed(self.first(h), self.inner_norm, copies, node_keeps, relu=True)
+        h = normed(self.second(h), self.norm, copies, node_keeps, relu=not self.last)
         return F.dropout(h, self.dropout, self.training) if self.dropout else h
 
 

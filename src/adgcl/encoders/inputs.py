@@ -1,4 +1,4 @@
-"""Inputs: what nodes and edges carry -> the first rows a network sees."""
+"""Inputs: what nodes (all, or those of a list) and edges carry -> the first rows a network sees."""
 
 from __future__ import annotations
 
@@ -28,15 +28,16 @@ class RawInputs(nn.Module):
         self.register_buffer("shifts", _shifts(features.sizes), persistent=False)
         self.mask = nn.Parameter(torch.zeros(self.width))
 
-    def forward(self, batch: GraphBatch, feature_keep: Tensor | None = None) -> Tensor:
+    def forward(self, batch: GraphBatch, feature_keep: Tensor | None = None, nodes: Tensor | None = None) -> Tensor:
+        codes, reals, count = _carried(batch, nodes)
         columns = []
         if self.sizes:
-            assert batch.x is not None
-            columns.append(_one_hot(batch.x + self.shifts, sum(self.sizes)))
-        if batch.x_num is not None:
-            columns.append(batch.x_num)
+            assert codes is not None
+            columns.append(_one_hot(codes + self.shifts, sum(self.sizes)))
+        if reals is not None:
+            columns.append(reals)
         if not columns:
-            columns.append(torch.ones(batch.num_nodes, 1, device=batch.device))
+            columns.append(torch.ones(count, 1, device=batch.device))
         h = columns[0] if len(columns) == 1 else torch.cat(columns, dim=1)
         return _faded(h, self.mask, feature_keep)
 
@@ -52,18 +53,19 @@ class EmbeddedInputs(nn.Module):
         self.constant = nn.Parameter(torch.randn(width) / math.sqrt(width)) if features.empty else None
         self.mask = nn.Parameter(torch.zeros(width))
 
-    def forward(self, batch: GraphBatch, feature_keep: Tensor | None = None) -> Tensor:
+    def forward(self, batch: GraphBatch, feature_keep: Tensor | None = None, nodes: Tensor | None = None) -> Tensor:
+        codes, reals, count = _carried(batch, nodes)
         h: Tensor | None = None
         if self.codes is not None:
-            assert batch.x is not None
-            h = self.codes(batch.x)
+            assert codes is not None
+            h = self.codes(codes)
         if self.reals is not None:
-            assert batch.x_num is not None
-            mapped = self.reals(batch.x_num)
+            assert reals is not None
+            mapped = self.reals(reals)
             h = mapped if h is None else h + mapped
         if h is None:
             assert self.constant is not None
-            h = self.constant.expand(batch.num_nodes, -1)
+            h = self.constant.expand(count, -1)
         return _faded(h, self.mask, feature_keep)
 
 
@@ -125,6 +127,14 @@ class _CodeEmbedding(nn.Module):
         if codes.shape[1] == 1:
             return rows(self.table, codes[:, 0])
         return F.embedding_bag(codes + self.shifts, self.table, mode="sum")
+
+
+def _carried(batch: GraphBatch, nodes: Tensor | None) -> tuple[Tensor | None, Tensor | None, int]:
+    """The categories and real values of all nodes, or of these only, and how many nodes they are."""
+    if nodes is None:
+        return batch.x, batch.x_num, batch.num_nodes
+    codes, reals = (None if column is None else rows(column, nodes) for column in (batch.x, batch.x_num))
+    return codes, reals, len(nodes)
 
 
 def _shifts(sizes: tuple[int, ...]) -> Tensor:

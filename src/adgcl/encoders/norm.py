@@ -9,6 +9,9 @@ from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 from torch.nn import functional as F
 
+from adgcl.encoders.norm_kernels import normalise, normalise_backward
+from adgcl.graphs.compiled import compiles
+
 # Weights that add up to fewer than two whole rows say nothing of a variance; a straight-through weight of "two" may
 # be a rounding error below it.
 _FEWEST = 1.5
@@ -23,13 +26,26 @@ class NodeNorm(nn.BatchNorm1d):
     as much as all of them.
     """
 
-    def forward(self, x: Tensor, copies: int = 1, node_keeps: tuple[Tensor | None, ...] = ()) -> Tensor:
+    def forward(
+        self, x: Tensor, copies: int = 1, node_keeps: tuple[Tensor | None, ...] = (), relu: bool = False
+    ) -> Tensor:
+        """Normalise, and apply a relu if it is asked for: in the same pass where that is possible."""
         keeps = node_keeps or (None,) * copies
         # The weights of a single row may add up to many.
         if self.uses_running(2 if keeps[0] is not None else len(x) // copies):
-            return self._by_running(x)
-        parts = [self._by_own(part, keep) for part, keep in zip(x.chunk(copies), keeps, strict=True)]
-        return parts[0] if copies == 1 else torch.cat(parts)
+            out = self._by_running(x)
+        elif compiles(x) and self._in_one_pass(keeps):
+            return _Normalise.apply(x, self.weight, self.bias, self, copies, keeps[0], relu)
+        else:
+            parts = [self._by_own(part, keep) for part, keep in zip(x.chunk(copies), keeps, strict=True)]
+            out = parts[0] if copies == 1 else torch.cat(parts)
+        return out.relu() if relu else out
+
+    def _in_one_pass(self, keeps: tuple[Tensor | None, ...]) -> bool:
+        """Whether rows count alike, or have fixed weights in the only copy: weights that learn need a gradient."""
+        if all(keep is None for keep in keeps):
+            return True
+        return len(keeps) == 1 and not keeps[0].requires_grad and float(keeps[0].sum()) >= _FEWEST  # type: ignore[union-attr]
 
     def uses_running(self, rows: int) -> bool:
         """Whether a copy with this many rows is normalised by the running statistics."""
@@ -69,6 +85,38 @@ class NodeNorm(nn.BatchNorm1d):
         assert self.running_mean is not None and self.running_var is not None
         self.running_mean.data.lerp_(mean, self.momentum or 0.0)
         self.running_var.data.lerp_(var, self.momentum or 0.0)
+
+
+def normed(h: Tensor, norm: NodeNorm | None, copies: int, node_keeps: tuple[Tensor | None, ...], relu: bool) -> Tensor:
+    """What follows a linear map: the normalisation if there is one, then perhaps a relu."""
+    if norm is not None:
+        out: Tensor = norm(h, copies, node_keeps, relu)
+        return out
+    return h.relu() if relu else h
+
+
+class _Normalise(torch.autograd.Function):
+    @staticmethod
+    def forward(
+        ctx: Any,
+        x: Tensor,
+        gamma: Tensor,
+        beta: Tensor,
+        norm: NodeNorm,
+        copies: int,
+        weights: Tensor | None,
+        relu: bool,
+    ) -> Tensor:
+        out, ctx.normed = normalise(x.contiguous(), norm, gamma, beta, copies, relu, weights)
+        ctx.eps = norm.eps
+        ctx.save_for_backward(gamma, out if relu else None)
+        return out
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
+        gamma, out = ctx.saved_tensors
+        return *normalise_backward(grad.contiguous(), out, ctx.normed, gamma, ctx.eps), None, None, None, None
 
 
 class _WeightedNorm(torch.autograd.Function):

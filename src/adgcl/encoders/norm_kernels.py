@@ -6,13 +6,12 @@ the copies in turn. On other devices than the processor the same is done by torc
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
-from adgcl.encoders.norm import NodeNorm
 from adgcl.graphs.compiled import RUN, compiled, compiles, floats
 
 _torch_backward = torch.ops.aten.native_batch_norm_backward.default
@@ -20,53 +19,70 @@ _masked, _mask = torch.ops.aten.threshold_backward.default, torch.ops.aten.thres
 
 
 class Normed(NamedTuple):
-    """What the backward pass needs: the rows before, and the mean and inverse deviation of every copy `[C, 2, D]`."""
+    """What the backward pass needs: the rows before, and the mean and inverse deviation of every copy `[C, 2, D]`.
+
+    `weights` of the rows, where they do not all count the same, add up to `total` in each copy.
+    """
 
     before: Tensor
     stats: Tensor
+    weights: Tensor | None
+    total: float
 
 
 def normalise(
-    before: Tensor, norm: NodeNorm, gamma: Tensor, beta: Tensor, copies: int, relu: bool
-) -> tuple[Tensor, Normed]:
-    """`relu(gamma (x - mean) / sqrt(var + eps) + beta)`, with or without relu; moves the running statistics."""
-    running = norm._buffers["running_mean"], norm._buffers["running_var"]
-    momentum, shape = norm.momentum or 0.0, before.shape
+    before: Tensor, norm: nn.BatchNorm1d, gamma: Tensor, beta: Tensor, copies: int, relu: bool,
+    weights: Tensor | None = None,
+) -> tuple[Tensor, Normed]:  # fmt: skip
+    """`relu(gamma (x - mean) / sqrt(var + eps) + beta)`, with or without relu; moves the running statistics.
+
+    Weights of the rows, for a single copy, count in the statistics alone, and are not learned.
+    """
+    running_mean: Any = norm._buffers["running_mean"]
+    running_var: Any = norm._buffers["running_var"]
+    momentum, (count, width) = norm.momentum or 0.0, before.shape
     if not compiles(before):
+        assert weights is None
         outs = [
-            torch.native_batch_norm(part, gamma, beta, *running, True, momentum, norm.eps)
+            torch.native_batch_norm(part, gamma, beta, running_mean, running_var, True, momentum, norm.eps)
             for part in before.chunk(copies)
         ]
         out = torch.cat([out for out, _, _ in outs])
-        return out.relu_() if relu else out, Normed(before, torch.stack([torch.stack(stats) for _, *stats in outs]))
-    out, stats = torch.empty_like(before), torch.empty(copies, 2, shape[1])
-    small = (t.data_ptr() for t in (gamma, beta, *running, stats))  # type: ignore[union-attr]
+        stats = torch.stack([torch.stack(pair) for _, *pair in outs])
+        return out.relu_() if relu else out, Normed(before, stats, None, count // copies)
+    total = count // copies if weights is None else float(weights.sum())
+    out, stats = torch.empty_like(before), torch.empty(copies, 2, width)
     _normalise(
-        before.data_ptr(), out.data_ptr(), *small, copies, shape[0] // copies, shape[1], norm.eps, momentum, relu
-    )
-    return out, Normed(before, stats)
+        *_addresses(before, weights, out, gamma, beta, running_mean, running_var, stats), copies, count // copies,
+        width, total, norm.eps, momentum, relu,
+    )  # fmt: skip
+    return out, Normed(before, stats, weights, total)
 
 
 def normalise_backward(
     grad: Tensor, out: Tensor | None, normed: Normed, gamma: Tensor, eps: float
 ) -> tuple[Tensor, Tensor, Tensor]:
     """The gradients of the rows before, gamma and beta; `out` is what came out of the relu, None if there was none."""
-    before, stats = normed
-    copies, shape = len(stats), before.shape
+    before, stats, weights, total = normed
+    copies, (count, width) = len(stats), before.shape
     if not compiles(grad):
         grad = grad if out is None else _masked(grad, out, 0)
         parts = [
             _torch_backward(g, b, gamma, None, None, mean, inverse, True, eps, [True, True, True])
             for g, b, (mean, inverse) in zip(grad.chunk(copies), before.chunk(copies), stats)
         ]
-        inner, of_gamma, of_beta = (torch.stack(part) for part in zip(*parts))
-        return inner.view(shape), of_gamma.sum(0), of_beta.sum(0)
+        inners, of_gammas, of_betas = zip(*parts)
+        return torch.cat(inners), torch.stack(of_gammas).sum(0), torch.stack(of_betas).sum(0)
     inner, of_gamma, of_beta = torch.empty_like(before), torch.zeros_like(gamma), torch.zeros_like(gamma)
-    rest = (t.data_ptr() for t in (before, inner, gamma, stats, of_gamma, of_beta))
     _normalise_backward(
-        grad.data_ptr(), 0 if out is None else out.data_ptr(), *rest, copies, shape[0] // copies, shape[1]
-    )
+        *_addresses(grad, out, before, weights, inner, gamma, stats, of_gamma, of_beta), copies, count // copies,
+        width, total,
+    )  # fmt: skip
     return inner, of_gamma, of_beta
+
+
+def _addresses(*tensors: Tensor | None) -> tuple[int, ...]:
+    return tuple(0 if tensor is None else tensor.data_ptr() for tensor in tensors)
 
 
 def masked_(grad: Tensor, hidden: Tensor) -> Tensor:
@@ -74,18 +90,19 @@ def masked_(grad: Tensor, hidden: Tensor) -> Tensor:
     if not compiles(grad):
         return _mask(grad, hidden, 0, grad_input=grad).sum(0)
     total = torch.zeros(grad.shape[1])
-    _mask_and_sum(grad.data_ptr(), hidden.data_ptr(), *grad.shape, total.data_ptr())
+    _mask_and_sum(*_addresses(grad, hidden), *grad.shape, total.data_ptr())
     return total
 
 
 @compiled
 def _normalise(
-    x_at: int, out_at: int, gamma_at: int, beta_at: int, running_mean_at: int, running_var_at: int, stats_at: int,
-    copies: int, count: int, width: int, eps: float, momentum: float, relu: bool,
+    x_at: int, weights_at: int, out_at: int, gamma_at: int, beta_at: int, running_mean_at: int, running_var_at: int,
+    stats_at: int, copies: int, count: int, width: int, sum_of_weights: float, eps: float, momentum: float, relu: bool,
 ) -> None:  # fmt: skip
     x, out = floats(x_at, (copies, count, width)), floats(out_at, (copies, count, width))
     gamma, beta, stats = floats(gamma_at, (width,)), floats(beta_at, (width,)), floats(stats_at, (copies, 2, width))
     running_mean, running_var = floats(running_mean_at, (width,)), floats(running_var_at, (width,))
+    weights = floats(weights_at, (count,))
     part, total = np.zeros(width, np.float32), np.zeros(width, np.float64)
     scale, shift = np.empty(width, np.float32), np.empty(width, np.float32)
     least = np.float32(0) if relu else np.float32(-np.inf)
@@ -93,30 +110,32 @@ def _normalise(
         mean = stats[c, 0]
         for start in range(0, count, RUN):
             for i in range(start, min(start + RUN, count)):
+                weight = weights[i] if weights_at else np.float32(1)
                 for j in range(width):
-                    part[j] += x[c, i, j]
+                    part[j] += weight * x[c, i, j]
             for j in range(width):
                 total[j] += part[j]
                 part[j] = 0
         for j in range(width):
-            mean[j] = total[j] / count
+            mean[j] = total[j] / sum_of_weights
             total[j] = 0
         for start in range(0, count, RUN):
             for i in range(start, min(start + RUN, count)):
+                weight = weights[i] if weights_at else np.float32(1)
                 for j in range(width):
                     centred = x[c, i, j] - mean[j]
-                    part[j] += centred * centred
+                    part[j] += weight * centred * centred
             for j in range(width):
                 total[j] += part[j]
                 part[j] = 0
         for j in range(width):
-            var = total[j] / count
+            var = total[j] / sum_of_weights
             total[j] = 0
             stats[c, 1, j] = 1 / np.sqrt(var + eps)
             scale[j] = gamma[j] * stats[c, 1, j]
             shift[j] = beta[j]
             running_mean[j] += momentum * (mean[j] - running_mean[j])
-            running_var[j] += momentum * (var * count / (count - 1) - running_var[j])
+            running_var[j] += momentum * (var * sum_of_weights / (sum_of_weights - 1) - running_var[j])
         for i in range(count):
             for j in range(width):
                 value = (x[c, i, j] - mean[j]) * scale[j] + shift[j]
@@ -126,28 +145,24 @@ def _normalise(
 
 @compiled
 def _normalise_backward(
-    grad_at: int, out_at: int, x_at: int, inner_at: int, gamma_at: int, stats_at: int, of_gamma_at: int,
-    of_beta_at: int, copies: int, count: int, width: int,
+    grad_at: int, out_at: int, x_at: int, weights_at: int, inner_at: int, gamma_at: int, stats_at: int,
+    of_gamma_at: int, of_beta_at: int, copies: int, count: int, width: int, sum_of_weights: float,
 ) -> None:  # fmt: skip
     shape = (copies, count, width)
-    # Without a relu the gradient stands in for its output, and no mask is asked for.
     grad, x, inner = floats(grad_at, shape), floats(x_at, shape), floats(inner_at, shape)
     gamma, stats = floats(gamma_at, (width,)), floats(stats_at, (copies, 2, width))
     of_gamma, of_beta = floats(of_gamma_at, (width,)), floats(of_beta_at, (width,))
+    weights, relu = floats(weights_at, (count,)), out_at != 0
+    out = floats(out_at if relu else grad_at, shape)
     by_beta, by_gamma = np.zeros(width, np.float32), np.zeros(width, np.float32)
     beta_total, gamma_total = np.zeros(width, np.float64), np.zeros(width, np.float64)
     for c in range(copies):
         mean, inverse = stats[c, 0], stats[c, 1]
-        if out_at:
-            out = floats(out_at, shape)
-            for i in range(count):
-                for j in range(width):
-                    slope = grad[c, i, j]
-                    inner[c, i, j] = np.float32(0) if out[c, i, j] <= 0 else slope
-        else:
-            inner[c] = grad[c]
         for start in range(0, count, RUN):
             for i in range(start, min(start + RUN, count)):
+                for j in range(width):
+                    slope = grad[c, i, j]
+                    inner[c, i, j] = np.float32(0) if relu and out[c, i, j] <= 0 else slope
                 for j in range(width):
                     by_beta[j] += inner[c, i, j]
                     by_gamma[j] += inner[c, i, j] * (x[c, i, j] - mean[j])
@@ -159,13 +174,14 @@ def _normalise_backward(
             along = gamma_total[j] * inverse[j]
             of_gamma[j] += along
             of_beta[j] += beta_total[j]
-            # What the mean and the variance pass on, per row.
-            by_beta[j] = beta_total[j] / count
-            by_gamma[j] = along * inverse[j] / count
+            # What the mean and the variance pass on to a row of weight 1.
+            by_beta[j] = beta_total[j] / sum_of_weights
+            by_gamma[j] = along * inverse[j] / sum_of_weights
             beta_total[j] = gamma_total[j] = 0
         for i in range(count):
+            weight = weights[i] if weights_at else np.float32(1)
             for j in range(width):
-                pulled = by_beta[j] + by_gamma[j] * (x[c, i, j] - mean[j])
+                pulled = weight * (by_beta[j] + by_gamma[j] * (x[c, i, j] - mean[j]))
                 inner[c, i, j] = (inner[c, i, j] - pulled) * (gamma[j] * inverse[j])
         for j in range(width):
             by_beta[j] = by_gamma[j] = 0

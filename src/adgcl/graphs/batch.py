@@ -125,10 +125,17 @@ def cut_batch(store: GraphStore, ids: IntArray) -> GraphBatch:
     # Plain arrays: the loop knows none that are mapped from a file.
     packed = [np.asarray(a) for a in (store.in_degree, store.edge_source, store.edge_reverse if symmetric else reverse)]
     _cut(ids, store.node_ptr, store.edge_ptr, *packed, node_ends, edge_ends, batch, crow, col, target, reverse)
+    as_tensor = torch.from_numpy
+    features: dict[str, Any] = _features(store, ids, node_ends, edge_ends)
     return GraphBatch(
-        *(torch.from_numpy(array) for array in (node_ends, edge_ends, batch, crow, col, target)),
-        reverse=torch.from_numpy(reverse) if symmetric else None,
-        **_features(store, ids, node_ends, edge_ends),
+        node_ptr=as_tensor(node_ends),
+        edge_ptr=as_tensor(edge_ends),
+        batch=as_tensor(batch),
+        crow=as_tensor(crow),
+        col=as_tensor(col),
+        target=as_tensor(target),
+        reverse=as_tensor(reverse) if symmetric else None,
+        **features,
     )
 
 

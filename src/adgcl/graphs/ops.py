@@ -1,4 +1,4 @@
-"""Sums over the edges and the nodes of graphs: neighbour sums, edge-message sums, per-graph sums and means.
+"""Sums over the edges and the nodes of graphs: neighbour sums, per-graph sums, means and maxima.
 
 A weighted neighbour sum is a product with the adjacency of the batch (see matrix.py). Its backward is written by hand:
 autograd's own rule for sparse weights is one to two orders of magnitude slower and wrong on duplicate edges.
@@ -6,7 +6,7 @@ autograd's own rule for sparse weights is one to two orders of magnitude slower 
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -16,31 +16,11 @@ from adgcl.graphs.batch import GraphBatch
 from adgcl.graphs.matrix import dots_at_edges, rows, weighted_rows
 
 
-class Edges(Protocol):
-    """Edges from `col` to `target`, of which there are `num_nodes`: a batch, or a block of its quotient."""
-
-    @property
-    def col(self) -> Tensor: ...
-    @property
-    def target(self) -> Tensor: ...
-    @property
-    def num_nodes(self) -> int: ...
-
-
 def neighbour_sum(x: Tensor, batch: GraphBatch, edge_keep: Tensor | None = None) -> Tensor:
     """`out[i] = sum over edges e = (j -> i) of edge_keep[e] * x[j]`; without weights every edge counts 1."""
     edge_keep = batch.ones if edge_keep is None else edge_keep
     x = _wide(x)
     return _NeighbourSum.apply(x, edge_keep.to(x.dtype), batch)
-
-
-def edge_message_sum(
-    x: Tensor, edge_table: Tensor, edge_code: Tensor, edges: Edges, edge_keep: Tensor | None = None
-) -> Tensor:
-    """GINE's sum: `out[i] = sum over e = (j -> i) of edge_keep[e] * relu(x[j] + edge_table[edge_code[e]])`."""
-    x = _wide(x)
-    keep = None if edge_keep is None else edge_keep.to(x.dtype)
-    return _EdgeMessageSum.apply(x, edge_table.to(x.dtype), keep, edge_code, edges)
 
 
 def graph_sum(values: Tensor, batch: GraphBatch, copies: int = 1) -> Tensor:
@@ -85,38 +65,6 @@ class _NeighbourSum(torch.autograd.Function):
         if ctx.needs_input_grad[1]:
             grad_weight = dots_at_edges([grad], [x], batch)
         return grad_x, grad_weight, None
-
-
-class _EdgeMessageSum(torch.autograd.Function):
-    """Keeps only the summed messages' sign pattern: one edge-sized buffer forward, one backward."""
-
-    @staticmethod
-    def forward(ctx: Any, x: Tensor, table: Tensor, keep: Tensor | None, code: Tensor, edges: Edges) -> Tensor:
-        message = rows(x, edges.col).add_(rows(table, code)).relu_()
-        ctx.edges, ctx.shapes = edges, (x.shape, table.shape)
-        ctx.save_for_backward(message, keep, code)
-        out = x.new_zeros(edges.num_nodes, x.shape[1])
-        weighted = message if keep is None else message * keep.unsqueeze(1)
-        return out.index_add_(0, edges.target, weighted)
-
-    @staticmethod
-    @once_differentiable
-    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, Tensor | None, Tensor | None, None, None]:
-        message, keep, code = ctx.saved_tensors
-        edges, (x_shape, table_shape) = ctx.edges, ctx.shapes
-        at_edges = rows(grad.contiguous(), edges.target)
-        grad_x = grad_table = grad_keep = None
-        if ctx.needs_input_grad[2]:
-            grad_keep = (at_edges * message).sum(1)
-        if ctx.needs_input_grad[0] or ctx.needs_input_grad[1]:
-            at_edges.mul_(message > 0)
-            if keep is not None:
-                at_edges.mul_(keep.unsqueeze(1))
-        if ctx.needs_input_grad[0]:
-            grad_x = grad.new_zeros(x_shape).index_add_(0, edges.col, at_edges)
-        if ctx.needs_input_grad[1]:
-            grad_table = grad.new_zeros(table_shape).index_add_(0, code, at_edges)
-        return grad_x, grad_table, grad_keep, None, None
 
 
 class _SegmentSum(torch.autograd.Function):
