@@ -213,3 +213,26 @@ def test_metrics_are_means_over_graphs(tmp_path):
     row = json.loads((tmp_path / "metrics.jsonl").read_text())
     assert row["loss"] == pytest.approx(sum(n * v for n, v in seen) / 20)
     assert [n for n, _ in seen] == [6, 6, 6, 2]
+
+
+SHORT_RUN = """
+import sys
+from pathlib import Path
+from adgcl.training.run_config import resolve
+from adgcl.training.run_folder import RunFolder
+from adgcl.training.trainer import Trainer
+from tests.graph_cases import random_store
+Trainer(resolve({"training": {"epochs": 1}}), random_store(), folder=RunFolder(Path(sys.argv[1]))).fit()
+resumed = Trainer(
+    resolve({"training": {"epochs": 2}}), random_store(), folder=RunFolder(Path(sys.argv[1])), resume=True
+).fit()
+print(*(name for name in sys.modules if name in ("torch._dynamo", "torch._inductor", "sympy")))
+"""
+
+
+def test_training_does_not_wait_for_a_compiler_it_never_uses(tmp_path):
+    """torch loads its compiler when an optimiser is made: two seconds in every process."""
+    done = subprocess.run(
+        [sys.executable, "-c", SHORT_RUN, str(tmp_path / "run")], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == ""

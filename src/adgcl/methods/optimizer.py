@@ -10,6 +10,11 @@ from torch import Tensor, nn
 from torch.optim import Optimizer
 
 
+def _unwrapped(function: Any) -> Any:
+    """The function itself: torch's wrapper loads torch's compiler first, which takes two seconds and is not used."""
+    return getattr(function, "__wrapped__", function)
+
+
 class PlayerAdam(Optimizer):
     """Adam (Kingma and Ba 2015) with default betas and no decay.
 
@@ -54,12 +59,15 @@ class PlayerAdam(Optimizer):
             for group in self.param_groups
         ]
 
+    add_param_group = _unwrapped(Optimizer.add_param_group)
+    state_dict = _unwrapped(Optimizer.state_dict)
+
     # torch would wrap `step` to show it to its profiler, at the price of a kernel call.
     step.hooked = True  # type: ignore[attr-defined]
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Restore, and share the step count again."""
-        super().load_state_dict(state_dict)
+        _unwrapped(Optimizer.load_state_dict)(self, state_dict)
         for group in self.param_groups:
             count = self.state[group["params"][0]]["step"]
             for parameter in group["params"]:
