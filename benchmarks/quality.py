@@ -7,6 +7,7 @@ table made from them is `docs/quality.md`; finished seeds are never run again.
 from __future__ import annotations
 
 import argparse
+import os
 from pathlib import Path
 from typing import NamedTuple
 
@@ -16,6 +17,7 @@ from adgcl.core.records import Record, read_records
 from adgcl.experiments.evaluation import Work, evaluate_new
 from adgcl.experiments.planning import Wishes
 from adgcl.experiments.source import Source
+from adgcl.graphs.precision import EMULATE
 from adgcl.reports.tables import markdown
 
 HERE = Path(__file__).parent
@@ -57,6 +59,7 @@ def wishes(dataset: str, variant: Variant) -> Wishes:
 
 def run(dataset: str, variant: Variant, work: Path, jobs: int) -> Record:
     """Train and judge every seed of one variant, or find it finished."""
+    os.environ[EMULATE] = "1"
     judged = evaluate_new(
         Source(dataset),
         wishes(dataset, variant),
@@ -110,7 +113,8 @@ in `bfloat16`. A change within one standard deviation over seeds is noise. Made 
 the Records in `benchmarks/quality/`; seconds are wall time of one process on a shared machine.
 
 At width 32 the GIN encoder computes in float32 whatever the setting (16-bit products gain nothing there), so on the TU
-sets `bfloat16` reaches the projection head and the edge MLP only.
+sets `bfloat16` reaches the projection head and the edge MLP only. Its numbers are those of 16-bit products on any
+machine: where the processor has no instructions for them, factors and results are rounded ({EMULATE}=1).
 """
 
 

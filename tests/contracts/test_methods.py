@@ -8,6 +8,7 @@ import torch
 
 from adgcl.core.errors import DataError
 from adgcl.data.dataset import Dataset, Origin
+from adgcl.graphs.precision import EMULATE
 from adgcl.methods.base import METHODS
 from adgcl.training.checkpoints import Progress, load_checkpoint, save_checkpoint
 from adgcl.training.embedding import embed_dataset
@@ -128,7 +129,8 @@ def test_checkpoint_round_trip(case, tmp_path):
     torch.testing.assert_close(weights(loaded), weights(method), rtol=0, atol=0)
 
 
-def test_bfloat16_stays_close_to_float32(case):
+def test_bfloat16_stays_close_to_float32(case, monkeypatch):
+    monkeypatch.setenv(EMULATE, "1")
     name, encoder, store = case
     exact, rough = (
         Trainer(settings(name, encoder, precision=p, epochs=1), store).fit() for p in ("float32", "bfloat16")

@@ -54,7 +54,7 @@ def test_a_row_that_counts_several_times_equals_so_many_rows(relu):
     ours, theirs = fresh_norm(4), NodeNorm(4)
     theirs.load_state_dict(ours.state_dict())
     rows, leaf = x.clone().requires_grad_(), x.clone().requires_grad_()
-    out = ours(rows, 1, (counts.float(),), relu)
+    out = ours(rows, 1, (counts,), relu)
     repeated = theirs(leaf.repeat_interleave(counts, 0))
     expected = repeated.relu() if relu else repeated
     first = counts.cumsum(0) - counts

@@ -33,10 +33,11 @@ def test_rounded_products_are_those_of_autocast(layer_and_rows):
         assert torch.equal(ours, ours.bfloat16().float())
 
 
-@pytest.mark.parametrize("native", [True, False])
-def test_the_processor_decides(monkeypatch, native, layer_and_rows):
+@pytest.mark.parametrize(("native", "emulated"), [(True, False), (False, True), (False, False)])
+def test_the_processor_decides(monkeypatch, native, emulated, layer_and_rows):
     monkeypatch.setattr(precision, "has_half_products", lambda: native)
-    context = precision.half_products(torch.device("cpu"))
-    assert isinstance(context, precision.RoundedProducts) != native
-    with context:
-        assert layer_and_rows[0](layer_and_rows[1]).dtype == (torch.bfloat16 if native else torch.float32)
+    monkeypatch.setenv(precision.EMULATE, "1" if emulated else "")
+    with precision.half_products(torch.device("cpu")):
+        out = layer_and_rows[0](layer_and_rows[1])
+    assert out.dtype == (torch.bfloat16 if native else torch.float32)
+    assert torch.equal(out.float(), out.bfloat16().float()) == (native or emulated)

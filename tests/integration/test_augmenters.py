@@ -61,5 +61,5 @@ def test_what_is_the_same_in_every_graph_is_kept_and_what_differs_is_dropped(nam
     else:
         logits = augmenter.node_logits(augmenter.node_emb(BATCH))
     assert logits[~telling].mean() > logits[telling].mean() + 4
-    assert (logits[~telling] > 0).float().mean() > 0.9
-    assert (logits[telling] < 0).float().mean() > 0.5
+    dropped = (logits < 0).float()
+    assert dropped[telling].mean() > dropped[~telling].mean() + 0.3

@@ -35,7 +35,8 @@ class NodeNorm(nn.BatchNorm1d):
         if self.uses_running(2 if keeps[0] is not None else len(x) // copies):
             out = self._by_running(x)
         elif compiles(x) and self._in_one_pass(keeps):
-            return _Normalise.apply(x, self.weight, self.bias, self, copies, keeps[0], relu)
+            weights = None if keeps[0] is None else keeps[0].to(x.dtype).contiguous()
+            return _Normalise.apply(x, self.weight, self.bias, self, copies, weights, relu)
         else:
             parts = [self._by_own(part, keep) for part, keep in zip(x.chunk(copies), keeps, strict=True)]
             out = parts[0] if copies == 1 else torch.cat(parts)

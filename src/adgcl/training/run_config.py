@@ -30,7 +30,9 @@ class TrainingConfig(Config):
     batch_size: int = Field(32, ge=1, description="graphs per step")
     seed: int = Field(0, ge=0, description="decides every random number")
     device: str = Field("auto", description="auto, cpu, cuda, cuda:1, mps")
-    precision: Literal["float32", "bfloat16"] = Field("float32", description="number type of dense layers")
+    precision: Literal["float32", "bfloat16"] = Field(
+        "float32", description="number type of dense layers; bfloat16 where the machine has it, float32 elsewhere"
+    )
     threads: int = Field(0, ge=0, description="CPU threads; 0 chooses by the width of the network")
     checkpoint_seconds: float = Field(30.0, ge=0.0, description="save at most this often")
 

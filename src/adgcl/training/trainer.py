@@ -138,9 +138,7 @@ class Trainer:
         return derived_rng(self.config.training.seed, "order", epoch).permutation(len(self.store)).astype(np.int64)
 
     def _products(self) -> Any:
-        if self.config.training.precision == "float32":
-            return nullcontext()
-        return half_products(self.device)
+        return half_products(self.device) if self.config.training.precision == "bfloat16" else nullcontext()
 
     def _save(self, force: bool) -> None:
         if self.folder is None:
