@@ -47,7 +47,7 @@ SETTINGS = (
     Setting("IMDB-BINARY", 32, 32, 2.2, 3.2, rounds=25),
     Setting("DD", 32, 32, None, None, rounds=4),
     Setting("COLLAB", 32, 32, 3.0, None, rounds=3),
-    Setting("ogbg-molbace", 300, 64, 1.3, None, 3.0, dense=70.0, batches=2, rounds=3),
+    Setting("ogbg-molbace", 300, 64, 1.3, None, 3.0, dense=70.0, batches=2, rounds=8),
     Setting("ZINC-250K", 300, 256, None, None, batches=1, rounds=2),
 )
 
