@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from adgcl.graphs.compiled import RUN, compiled, compiles, floats
+from adgcl.graphs.compiled import RUN, addresses, compiled, compiles, floats
 
 _torch_backward = torch.ops.aten.native_batch_norm_backward.default
 _masked, _mask = torch.ops.aten.threshold_backward.default, torch.ops.aten.threshold_backward.grad_input
@@ -53,7 +53,7 @@ def normalise(
     total = count // copies if weights is None else float(weights.sum())
     out, stats = torch.empty_like(before), torch.empty(copies, 2, width)
     _normalise(
-        *_addresses(before, weights, out, gamma, beta, running_mean, running_var, stats), copies, count // copies,
+        *addresses(before, weights, out, gamma, beta, running_mean, running_var, stats), copies, count // copies,
         width, total, norm.eps, momentum, relu,
     )  # fmt: skip
     return out, Normed(before, stats, weights, total)
@@ -75,14 +75,10 @@ def normalise_backward(
         return torch.cat(inners), torch.stack(of_gammas).sum(0), torch.stack(of_betas).sum(0)
     inner, of_gamma, of_beta = torch.empty_like(before), torch.zeros_like(gamma), torch.zeros_like(gamma)
     _normalise_backward(
-        *_addresses(grad, out, before, weights, inner, gamma, stats, of_gamma, of_beta), copies, count // copies,
+        *addresses(grad, out, before, weights, inner, gamma, stats, of_gamma, of_beta), copies, count // copies,
         width, total,
     )  # fmt: skip
     return inner, of_gamma, of_beta
-
-
-def _addresses(*tensors: Tensor | None) -> tuple[int, ...]:
-    return tuple(0 if tensor is None else tensor.data_ptr() for tensor in tensors)
 
 
 def masked_(grad: Tensor, hidden: Tensor) -> Tensor:
@@ -90,7 +86,7 @@ def masked_(grad: Tensor, hidden: Tensor) -> Tensor:
     if not compiles(grad):
         return _mask(grad, hidden, 0, grad_input=grad).sum(0)
     total = torch.zeros(grad.shape[1])
-    _mask_and_sum(*_addresses(grad, hidden), *grad.shape, total.data_ptr())
+    _mask_and_sum(*addresses(grad, hidden), *grad.shape, total.data_ptr())
     return total
 
 

@@ -33,6 +33,11 @@ def compiles(*tensors: Tensor | None) -> bool:
     return all(t is None or (t.dtype is torch.float32 and t.device.type == "cpu") for t in tensors)
 
 
+def addresses(*tensors: Tensor | None) -> tuple[int, ...]:
+    """Where the numbers of contiguous tensors stand in memory; 0 for None."""
+    return tuple(0 if tensor is None else tensor.data_ptr() for tensor in tensors)
+
+
 def _pointer_to(item: Any) -> Any:
     def pointer(typing_context: Any, address: Any) -> Any:
         def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:

@@ -10,7 +10,7 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from adgcl.graphs.batch import GraphBatch
-from adgcl.graphs.compiled import RUN, compiled, compiles, floats, ints
+from adgcl.graphs.compiled import RUN, addresses, compiled, compiles, floats, ints
 from adgcl.graphs.matrix import rows
 from adgcl.graphs.precision import wide_products
 
@@ -42,7 +42,7 @@ class _EdgeScores(torch.autograd.Function):
         # A row has the node's share as a source, then that as a target.
         shares = torch.addmm(torch.cat((torch.zeros_like(bias), bias)), node_emb, ends.t())
         scores = torch.empty(batch.num_edges)
-        _score(*_place(shares, batch), score.data_ptr(), scores.data_ptr())
+        _score(*_place(shares, batch), *addresses(score, scores))
         ctx.batch = batch
         ctx.save_for_backward(node_emb, ends, score, shares)
         return scores.add_(score_bias)
@@ -53,7 +53,7 @@ class _EdgeScores(torch.autograd.Function):
         node_emb, ends, score, shares = ctx.saved_tensors
         grad = grad.contiguous()
         passed, of_score = torch.zeros_like(shares), torch.zeros_like(score)
-        _score_backward(*_place(shares, ctx.batch), grad.data_ptr(), passed.data_ptr(), of_score.data_ptr())
+        _score_backward(*_place(shares, ctx.batch), *addresses(grad, passed, of_score))
         # `score` is the same for all edges: it comes in where sums over edges are multiplied.
         twice = score.repeat(1, 2).t()
         of_node_emb = passed @ (ends * twice) if ctx.needs_input_grad[0] else None
@@ -64,7 +64,7 @@ class _EdgeScores(torch.autograd.Function):
 
 def _place(shares: Tensor, batch: GraphBatch) -> tuple[int, ...]:
     """What both loops are told of the shares and the edges."""
-    return shares.data_ptr(), batch.crow.data_ptr(), batch.col.data_ptr(), len(shares), shares.shape[1] // 2
+    return *addresses(shares, batch.crow, batch.col), len(shares), shares.shape[1] // 2
 
 
 @compiled

@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from adgcl.graphs.batch import GraphBatch
-from adgcl.graphs.compiled import compiled, compiles, floats, ints
+from adgcl.graphs.compiled import addresses, compiled, compiles, floats, ints
 
 # Devices whose torch build has embedding bags; elsewhere (MPS) the same sums are gathered and scattered.
 _BAG_DEVICES = ("cpu", "cuda")
@@ -49,7 +49,7 @@ def dots_at_edges(grads: Sequence[Tensor], xs: Sequence[Tensor], batch: GraphBat
     dots = torch.zeros(batch.num_edges)
     for grad, x in zip(grads, xs):
         grad, x = grad.contiguous(), x.contiguous()
-        _add_dots(*_addresses(grad, x, batch.crow, batch.col), *x.shape, dots.data_ptr())
+        _add_dots(*addresses(grad, x, batch.crow, batch.col), *x.shape, dots.data_ptr())
     return dots
 
 
@@ -86,12 +86,8 @@ def _looped_sums(x: Tensor, crow: Tensor, col: Tensor, keeps: Sequence[Tensor | 
     size = x.element_size() * x.numel() // len(keeps)
     for copy, keep in enumerate(keeps):
         places = x.data_ptr() + copy * size, out.data_ptr() + copy * size
-        _add_neighbours(*places, *_addresses(crow, col, keep), len(crow) - 1, x.shape[1])
+        _add_neighbours(*places, *addresses(crow, col, keep), len(crow) - 1, x.shape[1])
     return out
-
-
-def _addresses(*tensors: Tensor | None) -> tuple[int, ...]:
-    return tuple(0 if tensor is None else tensor.data_ptr() for tensor in tensors)
 
 
 @compiled

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from adgcl.graphs.compiled import compiled, compiles, floats, ints
+from adgcl.graphs.compiled import addresses, compiled, compiles, floats, ints
 from adgcl.graphs.matrix import rows
 
 
@@ -68,8 +68,8 @@ def _place(
     x: Tensor, table: Tensor, keep: Tensor | None, code: Tensor, edges: Edges, at_nodes: Tensor
 ) -> tuple[Any, ...]:
     """What every loop is told: addresses and sizes."""
-    addresses = (t.data_ptr() for t in (x, table, code, edges.col, edges.target, at_nodes))
-    return *addresses, 0 if keep is None else keep.data_ptr(), len(x), len(table), len(code), len(at_nodes), x.shape[1]
+    sizes = len(x), len(table), len(code), len(at_nodes), x.shape[1]
+    return *addresses(x, table, code, edges.col, edges.target, at_nodes, keep), *sizes
 
 
 @compiled

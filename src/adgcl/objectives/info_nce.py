@@ -10,7 +10,7 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 from torch.nn import functional as F
 
-from adgcl.graphs.compiled import compiled, compiles, doubles, floats
+from adgcl.graphs.compiled import addresses, compiled, compiles, doubles, floats
 
 Directions = Literal["one", "both"]
 
@@ -52,11 +52,11 @@ class _Contrast(torch.autograd.Function):
         count, width = z.shape
         units, length = torch.empty(2 * count, width, dtype=torch.float64), torch.empty(2 * count, dtype=torch.float64)
         for c, rows in enumerate((z, z_view)):
-            _normalise_rows(rows.data_ptr(), units[c * count].data_ptr(), length[c * count].data_ptr(), count, width)
+            _normalise_rows(*addresses(rows, units[c * count], length[c * count]), count, width)
         unit, view_unit = units.chunk(2)
         likeness = (unit @ view_unit.t()).div_(temperature).exp_()
         sums, loss = torch.zeros(2, count, dtype=torch.float64), torch.empty(1)
-        _contrast(likeness.data_ptr(), sums.data_ptr(), loss.data_ptr(), count, both)
+        _contrast(*addresses(likeness, sums, loss), count, both)
         ctx.temperature, ctx.both = temperature, both
         ctx.save_for_backward(units, length, likeness, sums)
         return loss[0]
@@ -67,13 +67,13 @@ class _Contrast(torch.autograd.Function):
         units, length, likeness, sums = ctx.saved_tensors
         slope, of_units = torch.empty_like(likeness), torch.empty_like(units)
         scale = float(grad) / (len(likeness) * ctx.temperature)
-        _slopes(likeness.data_ptr(), sums.data_ptr(), slope.data_ptr(), len(likeness), scale, ctx.both)
+        _slopes(*addresses(likeness, sums, slope), len(likeness), scale, ctx.both)
         unit, view_unit = units.chunk(2)
         of_unit, of_view_unit = of_units.chunk(2)
         torch.mm(slope, view_unit, out=of_unit)
         torch.mm(slope.t(), unit, out=of_view_unit)
         grads = torch.empty(units.shape)
-        _through_lengths(*(t.data_ptr() for t in (of_units, units, length, grads)), *units.shape)
+        _through_lengths(*addresses(of_units, units, length, grads), *units.shape)
         grad_z, grad_view = grads.chunk(2)
         return grad_z, grad_view, None, None
 
