@@ -2,7 +2,7 @@
 
 At the paper's width (32) a torch call takes as long as the arithmetic it starts. A loop that Numba compiles does in one
 pass what takes torch five, and is called in two microseconds, because it is given addresses instead of arrays: each of
-those would cost as much as the whole call. The machine code is cached on disk; only the first call ever compiles.
+those would cost as much as the whole call. The machine code is cached on disk: only a machine's first run compiles.
 """
 
 from __future__ import annotations
@@ -22,9 +22,12 @@ RUN = 128
 
 def compiled(loop: Callable[..., None]) -> Callable[..., None]:
     """Compile a loop. It may reorder and fuse sums, but keeps NaN and infinity: they are how a failure shows."""
-    kernel: Callable[..., None] = numba.njit(
-        cache=True, nogil=True, error_model="numpy", fastmath={"contract", "reassoc", "nsz"}
-    )(loop)
+    options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "fastmath": {"contract", "reassoc", "nsz"}}
+    try:
+        kernel: Callable[..., None] = numba.njit(cache=True, **options)(loop)
+    except RuntimeError:
+        # Nowhere to write: neither beside this package nor in the user's cache folder. Every process compiles again.
+        kernel = numba.njit(**options)(loop)
     return kernel
 
 
@@ -51,19 +54,25 @@ def _pointer_to(item: Any) -> Any:
 _to_floats, _to_doubles, _to_ints = (_pointer_to(item) for item in (types.float32, types.float64, types.int64))
 
 
-@numba.njit(inline="always")
+def callable_in_loops(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Compile a function that compiled loops call; it becomes part of them."""
+    part: Callable[..., Any] = numba.njit(function)
+    return part
+
+
+@callable_in_loops
 def floats(address: int, shape: Any) -> Any:
     """In a compiled loop: the 32-bit floats at `Tensor.data_ptr()`."""
     return numba.carray(_to_floats(address), shape)
 
 
-@numba.njit(inline="always")
+@callable_in_loops
 def doubles(address: int, shape: Any) -> Any:
     """In a compiled loop: the 64-bit floats at `Tensor.data_ptr()`."""
     return numba.carray(_to_doubles(address), shape)
 
 
-@numba.njit(inline="always")
+@callable_in_loops
 def ints(address: int, shape: Any) -> Any:
     """In a compiled loop: the 64-bit integers at `Tensor.data_ptr()`."""
     return numba.carray(_to_ints(address), shape)

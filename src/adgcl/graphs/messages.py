@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from adgcl.graphs.compiled import addresses, compiled, compiles, floats, ints
+from adgcl.graphs.compiled import addresses, callable_in_loops, compiled, compiles, floats, ints
 from adgcl.graphs.matrix import rows
 
 
@@ -57,10 +57,10 @@ class _MessageSum(torch.autograd.Function):
         of_x = of_table = of_keep = None
         if ctx.needs_input_grad[2]:
             of_keep = torch.empty(len(code))
-            _dot_messages(*place, of_keep.data_ptr())
+            _dot_messages(*addresses(of_keep), *place)
         if ctx.needs_input_grad[0] or ctx.needs_input_grad[1]:
             of_x, of_table = torch.zeros_like(x), torch.zeros_like(table)
-            _add_messages_backward(*place, of_x.data_ptr(), of_table.data_ptr())
+            _add_messages_backward(*addresses(of_x, of_table), *place)
         return of_x, of_table, of_keep, None, None
 
 
@@ -72,71 +72,53 @@ def _place(
     return *addresses(x, table, code, edges.col, edges.target, at_nodes, keep), *sizes
 
 
-@compiled
-def _add_messages(
-    x_at: int, table_at: int, code_at: int, col_at: int, target_at: int, out_at: int, keep_at: int,
+@callable_in_loops
+def _arrays(
+    x_at: int, table_at: int, code_at: int, col_at: int, target_at: int, nodes_at: int, keep_at: int,
     num_x: int, num_codes: int, num_edges: int, num_nodes: int, width: int,
-) -> None:  # fmt: skip
-    x, table, out = (
-        floats(x_at, (num_x, width)),
-        floats(table_at, (num_codes, width)),
-        floats(out_at, (num_nodes, width)),
-    )
+) -> Any:  # fmt: skip
+    """What stands at these addresses: rows of sources, bonds and targets, and of each edge the numbers of its three."""
+    x, table, at_nodes = (
+        floats(x_at, (num_x, width)), floats(table_at, (num_codes, width)), floats(nodes_at, (num_nodes, width))
+    )  # fmt: skip
     code, col, target = ints(code_at, (num_edges,)), ints(col_at, (num_edges,)), ints(target_at, (num_edges,))
-    keep = floats(keep_at, (num_edges,))
-    for e in range(num_edges):
-        source: Any = np.uint64(col[e])
-        bond: Any = np.uint64(code[e])
-        node: Any = np.uint64(target[e])
-        weight = keep[e] if keep_at else np.float32(1)
-        for j in range(width):
+    return x, table, at_nodes, code, col, target, floats(keep_at, (num_edges,)), keep_at != 0
+
+
+@compiled
+def _add_messages(*place: int) -> None:
+    x, table, out, code, col, target, keep, weighted = _arrays(*place)
+    for e in range(len(col)):
+        source, bond, node = np.uint64(col[e]), np.uint64(code[e]), np.uint64(target[e])
+        weight = keep[e] if weighted else np.float32(1)
+        for j in range(x.shape[1]):
             message = x[source, j] + table[bond, j]
             out[node, j] += weight * (np.float32(0) if message <= 0 else message)
 
 
 @compiled
-def _dot_messages(
-    x_at: int, table_at: int, code_at: int, col_at: int, target_at: int, grad_at: int, keep_at: int,
-    num_x: int, num_codes: int, num_edges: int, num_nodes: int, width: int, dots_at: int,
-) -> None:  # fmt: skip
+def _dot_messages(dots_at: int, *place: int) -> None:
     """The gradient of each edge's weight: its message times the gradient at its target."""
-    x, table, grad = (
-        floats(x_at, (num_x, width)),
-        floats(table_at, (num_codes, width)),
-        floats(grad_at, (num_nodes, width)),
-    )
-    code, col, target = ints(code_at, (num_edges,)), ints(col_at, (num_edges,)), ints(target_at, (num_edges,))
-    dots = floats(dots_at, (num_edges,))
-    for e in range(num_edges):
-        source: Any = np.uint64(col[e])
-        bond: Any = np.uint64(code[e])
-        node: Any = np.uint64(target[e])
+    x, table, grad, code, col, target, _, _ = _arrays(*place)
+    dots = floats(dots_at, (len(col),))
+    for e in range(len(col)):
+        source, bond, node = np.uint64(col[e]), np.uint64(code[e]), np.uint64(target[e])
         dot = np.float32(0)
-        for j in range(width):
+        for j in range(x.shape[1]):
             message = x[source, j] + table[bond, j]
             dot += grad[node, j] * (np.float32(0) if message <= 0 else message)
         dots[e] = dot
 
 
 @compiled
-def _add_messages_backward(
-    x_at: int, table_at: int, code_at: int, col_at: int, target_at: int, grad_at: int, keep_at: int,
-    num_x: int, num_codes: int, num_edges: int, num_nodes: int, width: int, of_x_at: int, of_table_at: int,
-) -> None:  # fmt: skip
-    x, table, grad = (
-        floats(x_at, (num_x, width)),
-        floats(table_at, (num_codes, width)),
-        floats(grad_at, (num_nodes, width)),
-    )
-    code, col, target = ints(code_at, (num_edges,)), ints(col_at, (num_edges,)), ints(target_at, (num_edges,))
-    keep = floats(keep_at, (num_edges,))
-    of_x, of_table = floats(of_x_at, (num_x, width)), floats(of_table_at, (num_codes, width))
+def _add_messages_backward(of_x_at: int, of_table_at: int, *place: int) -> None:
+    x, table, grad, code, col, target, keep, weighted = _arrays(*place)
+    of_x, of_table = floats(of_x_at, x.shape), floats(of_table_at, table.shape)
+    width = x.shape[1]
     passed = np.empty(width, np.float32)
-    for e in range(num_edges):
-        source: Any = np.uint64(col[e])
-        bond: Any = np.uint64(code[e])
-        node: Any = np.uint64(target[e])
-        weight = keep[e] if keep_at else np.float32(1)
+    for e in range(len(col)):
+        source, bond, node = np.uint64(col[e]), np.uint64(code[e]), np.uint64(target[e])
+        weight = keep[e] if weighted else np.float32(1)
         # Several loops, because the compiler gives up on more places that might be the same.
         for j in range(width):
             slope = weight * grad[node, j]
