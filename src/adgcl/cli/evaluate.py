@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,6 +10,7 @@ import typer
 from adgcl.cli import options
 from adgcl.cli.requests import given, make_source, make_wishes
 from adgcl.cli.screen import Screen
+from adgcl.cli.typed import typed_command
 from adgcl.core.errors import ConfigError
 from adgcl.core.files import check_writable
 
@@ -66,7 +66,7 @@ def evaluate(
     source = make_source(data, data_dir, label_columns, **columns)
     training = {"epochs": epochs, "batch_size": batch_size, "device": device, "precision": precision}
     wishes = make_wishes(method, config, assignments, {"probes": _probes(probe), **given(mode=mode)}, **training)
-    command = shlex.join(["adgcl", *(ctx.find_root().obj or ())])
+    command = typed_command(ctx)
     check_writable(out)
     if run is not None:
         judged = _judge_run(screen, run, source, wishes, seeds, command)

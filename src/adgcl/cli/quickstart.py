@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,6 +9,7 @@ import typer
 
 from adgcl.cli import options
 from adgcl.cli.screen import Screen
+from adgcl.cli.typed import typed_command
 
 if TYPE_CHECKING:
     from adgcl.core.records import Record
@@ -38,7 +38,7 @@ def quickstart(
     from adgcl.cli.progress import Bars
     from adgcl.experiments import quickstart as job
 
-    command = shlex.join(["adgcl", *(ctx.find_root().obj or ())])
+    command = typed_command(ctx)
     with Bars(screen) as bars:
         done = job.quickstart(
             out,

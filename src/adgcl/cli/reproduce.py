@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,6 +9,7 @@ import typer
 
 from adgcl.cli import options
 from adgcl.cli.screen import Screen, console, table
+from adgcl.cli.typed import typed_command
 from adgcl.core.errors import ConfigError
 from adgcl.core.files import check_writable
 
@@ -105,7 +105,7 @@ def reproduce(
         jobs,
         None if max_hours is None else max_hours * 3600,
         data_dir,
-        shlex.join(["adgcl", *(ctx.find_root().obj or ())]),
+        typed_command(ctx),
     )
     _check_probe(request)
     with Bars(screen) as bars:
