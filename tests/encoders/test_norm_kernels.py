@@ -9,6 +9,7 @@ from torch.nn import functional as F
 from adgcl.encoders import norm_kernels
 from adgcl.encoders.norm import NodeNorm
 from adgcl.encoders.norm_kernels import masked_, normalise, normalise_backward
+from tests.kernels import compiled_and_torch
 
 
 def fresh_norm(width):
@@ -19,10 +20,7 @@ def fresh_norm(width):
     return norm
 
 
-@pytest.fixture(params=["compiled", "torch"])
-def kernels(request, monkeypatch):
-    if request.param == "torch":
-        monkeypatch.setattr(norm_kernels, "compiles", lambda *tensors: False)
+kernels = compiled_and_torch(norm_kernels)
 
 
 @pytest.mark.usefixtures("kernels")

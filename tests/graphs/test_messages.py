@@ -9,6 +9,7 @@ import torch
 from adgcl.graphs import messages
 from adgcl.graphs.messages import edge_message_sum
 from tests.graph_cases import random_store
+from tests.kernels import compiled_and_torch
 
 
 @pytest.fixture(params=[False, True], ids=["undirected", "directed"])
@@ -16,10 +17,7 @@ def batch(request):
     return random_store(directed=request.param, edge_sizes=(3,)).batch(np.arange(12))
 
 
-@pytest.fixture(params=["compiled", "torch"])
-def kernels(request, monkeypatch):
-    if request.param == "torch":
-        monkeypatch.setattr(messages, "compiles", lambda *tensors: False)
+kernels = compiled_and_torch(messages)
 
 
 @pytest.mark.usefixtures("kernels")

@@ -9,12 +9,9 @@ import torch
 
 from adgcl.objectives import info_nce as module
 from adgcl.objectives.info_nce import info_nce
+from tests.kernels import compiled_and_torch
 
-
-@pytest.fixture(params=["compiled", "torch"], autouse=True)
-def kernels(request, monkeypatch):
-    if request.param == "torch":
-        monkeypatch.setattr(module, "compiles", lambda *tensors: False)
+kernels = compiled_and_torch(module, autouse=True)
 
 
 def equation_9(z: torch.Tensor, z_view: torch.Tensor, temperature: float) -> float:
