@@ -59,7 +59,12 @@ BatchSize = Annotated[int | None, typer.Option("--batch-size", help="Graphs per 
 Device = Annotated[
     str | None, typer.Option("--device", help="auto, cpu, cuda, cuda:1 or mps.", rich_help_panel=_SETTINGS)
 ]
-Precision = Annotated[str | None, typer.Option("--precision", help="float32 or bfloat16.", rich_help_panel=_SETTINGS)]
+Precision = Annotated[
+    str | None,
+    typer.Option(
+        "--precision", help="float32, or bfloat16 where the machine has it (else float32).", rich_help_panel=_SETTINGS
+    ),
+]
 ConfigFile = Annotated[
     Path | None, typer.Option("--config", "-c", help="A TOML file with settings.", rich_help_panel=_SETTINGS)
 ]

@@ -100,7 +100,7 @@ def _normalise(
     running_mean, running_var = floats(running_mean_at, (width,)), floats(running_var_at, (width,))
     weights = floats(weights_at, (count,))
     part, total = np.zeros(width, np.float32), np.zeros(width, np.float64)
-    scale, shift = np.empty(width, np.float32), np.empty(width, np.float32)
+    scale = np.empty(width, np.float32)
     least = np.float32(0) if relu else np.float32(-np.inf)
     for c in range(copies):
         mean = stats[c, 0]
@@ -129,12 +129,11 @@ def _normalise(
             total[j] = 0
             stats[c, 1, j] = 1 / np.sqrt(var + eps)
             scale[j] = gamma[j] * stats[c, 1, j]
-            shift[j] = beta[j]
             running_mean[j] += momentum * (mean[j] - running_mean[j])
             running_var[j] += momentum * (var * sum_of_weights / (sum_of_weights - 1) - running_var[j])
         for i in range(count):
             for j in range(width):
-                value = (x[c, i, j] - mean[j]) * scale[j] + shift[j]
+                value = (x[c, i, j] - mean[j]) * scale[j] + beta[j]
                 # In this order, because NaN is less than nothing: it has to come out as NaN.
                 out[c, i, j] = least if value < least else value
 
