@@ -12,6 +12,7 @@ from torch_geometric.loader import DataLoader
 
 from adgcl.data.features import choose_features
 from adgcl.data.load import load_dataset
+from adgcl.encoders.dense import PRODUCT
 from adgcl.graphs.convert import to_pyg
 from adgcl.graphs.store import GraphStore
 from adgcl.methods.adgcl import ADGCL
@@ -38,7 +39,7 @@ class Setting:
 
 
 # What the profiler calls a dense product.
-PRODUCTS = ("aten::mm", "aten::addmm")
+PRODUCTS = ("aten::mm", "aten::addmm", PRODUCT)
 
 # Many short rounds where a step is short: a machine with neighbours is undisturbed for moments only.
 SETTINGS = (

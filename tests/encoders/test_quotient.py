@@ -35,22 +35,30 @@ def batch_of(case: str):
     return batch, store.spec
 
 
-def rows_of(encoder, batch, by_classes: bool):
-    """The rows and gradients by classes, or node by node: a View of ones changes nothing and is not taken together."""
-    view = View() if by_classes else View(edge_keep=batch.ones)
-    encoder.zero_grad()
+def rows_of(encoder, batch, view, by_classes: bool):
+    """The rows and gradients by classes, or node by node."""
+    encoder.by_classes = by_classes
     emb = encoder(batch, view)
     weight = torch.linspace(-1, 1, emb.node_emb.numel(), dtype=emb.node_emb.dtype).view_as(emb.node_emb)
     ((emb.node_emb * weight).sum() + emb.graph_emb.pow(2).sum()).backward()
     grads = {name: p.grad for name, p in encoder.named_parameters() if p.grad is not None}
+    grads |= {name: keep.grad for name, keep in vars(view).items() if keep is not None and keep.grad is not None}
     return emb, grads, dict(encoder.named_buffers())
 
 
+def views_of(batch):
+    """Nothing changed, and weights of edges and of nodes that need a gradient."""
+    edges = torch.linspace(0.1, 1, batch.num_edges, dtype=torch.double, requires_grad=True)
+    nodes = torch.linspace(1, 0.5, batch.num_nodes, dtype=torch.double, requires_grad=True)
+    return {"unchanged": View(), "edges": View(edge_keep=edges), "both": View(edge_keep=edges, node_keep=nodes)}
+
+
+@pytest.mark.parametrize("kind", ["unchanged", "edges", "both"])
 @pytest.mark.parametrize("layers", ["last", "all"])
 @pytest.mark.parametrize("training", [True, False])
 @pytest.mark.parametrize("batch_norm", [True, False])
 @pytest.mark.parametrize("case", list(stores()))
-def test_by_classes_is_node_by_node(case, batch_norm, training, layers):
+def test_by_classes_is_node_by_node(case, batch_norm, training, layers, kind):
     batch, spec = batch_of(case)
     if batch.x_num is not None:
         batch = replace(batch, x_num=batch.x_num.double())
@@ -58,7 +66,8 @@ def test_by_classes_is_node_by_node(case, batch_norm, training, layers):
     config = EncoderConfig(name="gine", hidden_dim=6, num_layers=3, layers=layers, batch_norm=batch_norm)
     one = make_encoder(config, spec).double().train(training)
     other = copy.deepcopy(one)
-    (emb, grads, buffers), (slow, slow_grads, slow_buffers) = rows_of(one, batch, True), rows_of(other, batch, False)
+    emb, grads, buffers = rows_of(one, batch, views_of(batch)[kind], True)
+    slow, slow_grads, slow_buffers = rows_of(other, batch, views_of(batch)[kind], False)
     torch.testing.assert_close(emb, slow)
     torch.testing.assert_close(buffers, slow_buffers)
     if case == "alike" and training and batch_norm:

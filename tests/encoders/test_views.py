@@ -43,7 +43,9 @@ def outcome(model, batch, view, training, rows=slice(None)):
 def same(one, other):
     torch.testing.assert_close(one[:3], other[:3], rtol=1e-4, atol=1e-4)
     for name in set(one[3]) | set(other[3]):
-        torch.testing.assert_close(one[3][name], other[3][name], rtol=2e-3, atol=2e-3, msg=name)
+        # A small gradient beside large ones is the difference of sums as large as those.
+        atol = 2e-3 + 1e-4 * float(other[3][name].abs().max())
+        torch.testing.assert_close(one[3][name], other[3][name], rtol=2e-3, atol=atol, msg=name)
 
 
 def some_nodes(batch, seed=0):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar, Literal, NamedTuple
 
 import torch
@@ -16,7 +16,7 @@ from adgcl.encoders.readout import READOUTS
 from adgcl.encoders.stack import Stack, stack_views
 from adgcl.graphs.batch import GraphBatch
 from adgcl.graphs.ops import rows
-from adgcl.graphs.quotient import quotient
+from adgcl.graphs.quotient import opening, quotient
 from adgcl.graphs.view import View
 
 
@@ -88,8 +88,8 @@ class Encoder(nn.Module):
         return self._node_emb(batch, [View()], Stack((None,), (None,)))
 
     def _node_emb(self, batch: GraphBatch, views: list[View], stack: Stack) -> Tensor:
-        if len(views) == 1 and views[0].unchanged and self._goes_by_classes(batch):
-            states = self.class_states(batch)
+        if len(views) == 1 and self._goes_by_classes(batch) and views[0].starts_unchanged:
+            states = self.class_states(batch) if views[0].unchanged else self.view_states(batch, stack)
         else:
             inputs = [self.inputs(batch, view.feature_keep) for view in views]
             h = inputs[0] if len(views) == 1 else torch.cat(inputs)
@@ -107,18 +107,29 @@ class Encoder(nn.Module):
         h = self.inputs(batch, nodes=classes.first)
         states = []
         for layer, block, members in zip(self.layers, classes.blocks, classes.members):
-            h = layer.of_classes(h, block, edges)  # type: ignore[operator]
+            h = (layer.opening if layer is self.layers[0] else layer.of_classes)(h, block, edges)  # type: ignore[operator]
             if self.config.layers == "all" or layer is self.layers[-1]:
                 states.append(rows(h, members))
         return states
 
+    def view_states(self, batch: GraphBatch, stack: Stack) -> Sequence[Tensor]:
+        """The rows of a View after each layer; what is still alike before the first is computed once."""
+        classes, edges = quotient(batch, len(self.layers)), self.edge_inputs(batch)
+        block = opening(batch, classes, stack.edge_keeps[0], stack.node_keeps[0])
+        h = self.layers[0].opening(self.inputs(batch, nodes=classes.first), block, edges)  # type: ignore[operator]
+        return [h, *_through(self.layers[1:], h, batch, stack, edges)]
+
     def states(self, h: Tensor, batch: GraphBatch, stack: Stack, edges: Any) -> Sequence[Tensor]:
         """The rows after each layer."""
-        states = []
-        for layer in self.layers:
-            h = layer(h, batch, stack, edges)
-            states.append(h)
-        return states
+        return _through(self.layers, h, batch, stack, edges)
+
+
+def _through(layers: Iterable[nn.Module], h: Tensor, batch: GraphBatch, stack: Stack, edges: Any) -> list[Tensor]:
+    states = []
+    for layer in layers:
+        h = layer(h, batch, stack, edges)
+        states.append(h)
+    return states
 
 
 ENCODERS: Registry[type[Encoder]] = Registry("encoder", "adgcl.encoders")

@@ -8,6 +8,7 @@ from torch.nn import functional as F
 
 from adgcl.core.schema import FeatureSpec
 from adgcl.encoders.base import ENCODERS, Encoder, EncoderConfig
+from adgcl.encoders.dense import Dense, linear
 from adgcl.encoders.inputs import EdgeInputs, EmbeddedInputs
 from adgcl.encoders.norm import NodeNorm, normed
 from adgcl.encoders.stack import Keeps, Stack
@@ -16,6 +17,7 @@ from adgcl.graphs.batch import GraphBatch
 from adgcl.graphs.messages import edge_message_sum
 from adgcl.graphs.ops import rows
 from adgcl.graphs.quotient import Block
+from adgcl.graphs.shared_rows import shared_row_sum
 
 
 class GINELayer(nn.Module):
@@ -27,9 +29,9 @@ class GINELayer(nn.Module):
     def __init__(self, config: EncoderConfig, last: bool) -> None:
         super().__init__()
         width = config.hidden_dim
-        self.first = nn.Linear(width, 2 * width, bias=not config.batch_norm)
+        self.first = Dense(width, 2 * width, bias=not config.batch_norm)
         self.inner_norm = NodeNorm(2 * width) if config.batch_norm else None
-        self.second = nn.Linear(2 * width, width, bias=not config.batch_norm)
+        self.second = Dense(2 * width, width, bias=not config.batch_norm)
         self.norm = NodeNorm(width) if config.batch_norm else None
         self.last, self.dropout = last, config.dropout
 
@@ -43,12 +45,29 @@ class GINELayer(nn.Module):
 
     def of_classes(self, h: Tensor, block: Block, edges: tuple[Tensor, Tensor]) -> Tensor:
         """The same with a row for every class of like nodes."""
-        table, code = edges
-        sums = edge_message_sum(h, table, rows(code, block.edge), block)
+        sums = edge_message_sum(h, edges[0], rows(edges[1], block.edge), block, block.keep)
         return self._mapped(rows(h, block.own) + sums, 1, (block.counts,))
 
+    def opening(self, h: Tensor, block: Block, edges: tuple[Tensor, Tensor]) -> Tensor:
+        """`of_classes` for the first layer: `W (h_i + sum of m_ij) = W h_i + sum of W m_ij`.
+
+        Before it there are so few different atoms and bonds that it repays to map each message once.
+        """
+        table, code = edges
+        message, of_edge = torch.unique(block.col * len(table) + rows(code, block.edge), return_inverse=True)
+        if len(h) + len(message) >= block.num_nodes:
+            return self.of_classes(h, block, edges)
+        messages = (rows(h, message // len(table)) + rows(table, message % len(table))).relu()
+        mapped = linear(torch.cat((h, messages)), self.first.weight)
+        sums = shared_row_sum(mapped, block.own, of_edge + len(h), block.target, block.keep)
+        return self._normed(sums if self.first.bias is None else sums + self.first.bias, 1, (block.counts,))
+
     def _mapped(self, h: Tensor, copies: int, node_keeps: Keeps) -> Tensor:
-        h = normed(self.first(h), self.inner_norm, copies, node_keeps, relu=True)
+        return self._normed(self.first(h), copies, node_keeps)
+
+    def _normed(self, h: Tensor, copies: int, node_keeps: Keeps) -> Tensor:
+        """What follows the first linear map."""
+        h = normed(h, self.inner_norm, copies, node_keeps, relu=True)
         h = normed(self.second(h), self.norm, copies, node_keeps, relu=not self.last)
         return F.dropout(h, self.dropout, self.training) if self.dropout else h
 

@@ -16,6 +16,7 @@ import torch
 from torch import Tensor
 
 from adgcl.graphs.batch import GraphBatch
+from adgcl.graphs.matrix import rows
 from adgcl.graphs.ranges import IntArray, concatenated_ranges, offsets
 from adgcl.graphs.structure import Colours, wl_colours
 
@@ -24,15 +25,17 @@ from adgcl.graphs.structure import Colours, wl_colours
 class Block:
     """The messages of one layer, from classes of nodes before it to classes after it.
 
-    `own [K]` is the class before the layer of each class after it, `counts [K]` how many nodes it stands for. Message m
-    goes from class `col[m]` before the layer to class `target[m]` after it along the batch's edge `edge[m]`.
+    `own [K]` is the class before the layer of each class after it, `counts [K]` how many nodes it stands for (None: one
+    each). Message m goes from class `col[m]` before the layer to class `target[m]` after it along the batch's edge
+    `edge[m]`, with weight `keep[m]` where there are weights.
     """
 
     own: Tensor
-    counts: Tensor
+    counts: Tensor | None
     col: Tensor
     target: Tensor
     edge: Tensor
+    keep: Tensor | None = None
 
     @property
     def num_nodes(self) -> int:
@@ -42,9 +45,12 @@ class Block:
 
 @dataclass(frozen=True, eq=False)
 class Quotient:
-    """A block for every layer; one node of each class before the first; the class of every node after each layer."""
+    """A block for every layer, one node of each class before the first, and the class of every node before (`initial`)
+    and after each (`members`).
+    """
 
     first: Tensor
+    initial: Tensor
     blocks: tuple[Block, ...]
     members: tuple[Tensor, ...]
 
@@ -60,15 +66,22 @@ def quotient(batch: GraphBatch, layers: int) -> Quotient:
     return known[layers]
 
 
+def opening(batch: GraphBatch, classes: Quotient, edge_keep: Tensor | None, node_keep: Tensor | None) -> Block:
+    """The first layer of a View: its weights make every node a class of its own, but before it there are as few."""
+    every = torch.arange(batch.num_edges)
+    return Block(classes.initial, node_keep, rows(classes.initial, batch.col), batch.target, every, edge_keep)
+
+
 def _quotient(batch: GraphBatch, layers: int) -> Quotient:
     colours = wl_colours(batch, layers, reals=True)
     _, first, member = np.unique(colours[0], return_index=True, return_inverse=True)
+    initial = torch.from_numpy(member)
     blocks, members = [], []
     for colour in colours[1:]:
         block, member = _block(batch, member, colour)
         blocks.append(block)
         members.append(torch.from_numpy(member))
-    return Quotient(torch.from_numpy(first), tuple(blocks), tuple(members))
+    return Quotient(torch.from_numpy(first), initial, tuple(blocks), tuple(members))
 
 
 def _block(batch: GraphBatch, before: IntArray, colour: Colours) -> tuple[Block, IntArray]:

@@ -42,7 +42,12 @@ class View:
     @property
     def unchanged(self) -> bool:
         """Whether this is the batch as it is."""
-        return self.edge_keep is None and self.node_keep is None and self.feature_keep is None and self.added is None
+        return self.edge_keep is None and self.node_keep is None and self.starts_unchanged
+
+    @property
+    def starts_unchanged(self) -> bool:
+        """Whether nodes that are alike in the batch still carry the same and hear the same, if with other weights."""
+        return self.feature_keep is None and self.added is None
 
 
 def combined(views: Sequence[View]) -> View:
