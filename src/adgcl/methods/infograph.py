@@ -11,6 +11,7 @@ from torch.optim import Optimizer
 
 from adgcl.core.schema import FeatureSpec, Task
 from adgcl.encoders.base import EncoderConfig, make_encoder
+from adgcl.encoders.dense import Dense
 from adgcl.encoders.heads import initialise
 from adgcl.graphs.batch import GraphBatch
 from adgcl.methods.base import METHODS, Method, MethodConfig, Metrics, switch
@@ -37,9 +38,9 @@ class ShortcutHead(nn.Module):
 
     def __init__(self, width: int) -> None:
         super().__init__()
-        layers = [part for _ in range(3) for part in (nn.Linear(width, width), nn.ReLU())]
+        layers = [part for _ in range(3) for part in (Dense(width, width), nn.ReLU())]
         self.block = nn.Sequential(*layers)
-        self.shortcut = nn.Linear(width, width)
+        self.shortcut = Dense(width, width)
 
     def forward(self, h: Tensor) -> Tensor:
         z: Tensor = self.block(h) + self.shortcut(h)
