@@ -1,12 +1,13 @@
 """Dense products of wide layers, by whichever library is fastest on this machine.
 
-torch multiplies with MKL, which serves AMD's processors less well than OpenBLAS, which NumPy brings along: by 8 % at
-the shapes of GINE, where products are most of a step (`python -m benchmarks.limits` measures it). The choice hangs on
-the machine alone, never on a measurement, so the same run gives the same numbers.
+torch multiplies with MKL, which serves AMD's processors less well than OpenBLAS, which NumPy brings along: by up to a
+tenth at the shapes of GINE, where products are most of a step (`python -m benchmarks.limits` measures some). The choice
+hangs on the machine alone, never on a measurement, so the same run gives the same numbers.
 """
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from functools import cache
 from typing import Any
 
@@ -56,7 +57,7 @@ class _Product(torch.autograd.Function):
 
 
 def _product(a: Tensor, b: Tensor) -> Tensor:
-    with record_function(PRODUCT):
+    with record_function(PRODUCT) if torch.autograd._profiler_enabled() else nullcontext():
         out = torch.empty(len(a), b.shape[1])
         np.matmul(a.detach().numpy(), b.detach().numpy(), out=out.numpy())
         return out
