@@ -14,7 +14,7 @@ import pytest
 
 from adgcl.core.errors import DataError, OutputError
 from adgcl.core.records import Record
-from adgcl.reports import documents, figures, numbers, tables
+from adgcl.reports import curves, documents, numbers, tables
 from adgcl.reports.pivots import pivots
 from adgcl.reports.svg import Axis
 
@@ -131,20 +131,11 @@ def test_records_are_found_and_read_back(tmp_path: Path) -> None:
         documents.find_records(tmp_path / "nowhere")
 
 
-def test_figure_is_valid_svg_with_every_record() -> None:
-    root = ElementTree.fromstring(
-        figures.figure_of_records([record(), record(**REGRESSION), record(std=None, mode="x")])
-    )
-    texts = [element.text for element in root.iter("{http://www.w3.org/2000/svg}text")]
-    assert any(text and "ESOL & co" in text for text in texts) and "88.12 ± 1.25" in texts
-    assert len(list(root.iter("{http://www.w3.org/2000/svg}polygon"))) == 3  # two published figures, one in the legend
-
-
 def test_curves() -> None:
     rows = [{"epoch": i, "loss": 2.0 / i, "drop_ratio": 0.1} for i in range(1, 6)]
-    root = ElementTree.fromstring(figures.figure_of_curves(figures.curves_of_metrics(rows), "training"))
+    root = ElementTree.fromstring(curves.figure_of_curves(curves.curves_of_metrics(rows), "training"))
     assert len(list(root.iter("{http://www.w3.org/2000/svg}polyline"))) == 2
-    assert figures.curves_of_metrics([{"epoch": 1}]) == {}
+    assert curves.curves_of_metrics([{"epoch": 1}]) == {}
 
 
 @pytest.mark.parametrize("values", [[0.0, 1.0], [5.0], [-3.2, 7.9], [88.1, 89.0], [1e-6, 2e-6], [0.0, 0.0], [1e6, 3e6]])

@@ -10,7 +10,8 @@ from pathlib import Path
 from adgcl.core.errors import DataError, OutputError
 from adgcl.core.files import write_text
 from adgcl.core.records import Record, read_records
-from adgcl.reports.figures import curves_of_metrics, figure_of_curves, figure_of_records
+from adgcl.reports.curves import curves_of_metrics, figure_of_curves
+from adgcl.reports.panels import figure_of_records
 from adgcl.reports.pivots import pivots
 from adgcl.reports.results_page import results_page
 from adgcl.reports.tables import COLUMNS, as_csv, as_markdown, cells

@@ -31,12 +31,13 @@ class Canvas:
             f'<polyline points="{text}" fill="none" stroke="{colour}" stroke-width="2" stroke-linejoin="round"/>'
         )
 
-    def dot(self, x: float, y: float, colour: str) -> None:
-        self.shapes.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4.5" fill="{colour}"/>')
+    def dot(self, x: float, y: float, colour: str, note: str = "") -> None:
+        self.shapes.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4" fill="{colour}">{_note(note)}</circle>')
 
-    def diamond(self, x: float, y: float, colour: str) -> None:
-        corners = " ".join(f"{x + dx:.1f},{y + dy:.1f}" for dx, dy in ((0, -5.5), (5.5, 0), (0, 5.5), (-5.5, 0)))
-        self.shapes.append(f'<polygon points="{corners}" fill="white" stroke="{colour}" stroke-width="1.5"/>')
+    def diamond(self, x: float, y: float, colour: str, note: str = "") -> None:
+        corners = " ".join(f"{x + dx:.1f},{y + dy:.1f}" for dx, dy in ((0, -5), (5, 0), (0, 5), (-5, 0)))
+        look = f'fill="white" stroke="{colour}" stroke-width="1.5"'
+        self.shapes.append(f'<polygon points="{corners}" {look}>{_note(note)}</polygon>')
 
     def text(
         self,
@@ -58,6 +59,11 @@ class Canvas:
         head = f'<svg xmlns="http://www.w3.org/2000/svg" {box} {_FONT} role="img" aria-label={quoteattr(self.title)}>'
         page = '<rect width="100%" height="100%" fill="white"/>'
         return "\n".join([head, page, *self.shapes, "</svg>"]) + "\n"
+
+
+def _note(text: str) -> str:
+    """What a browser shows when the pointer rests on a shape."""
+    return f"<title>{escape(text)}</title>" if text else ""
 
 
 @dataclass(frozen=True)
