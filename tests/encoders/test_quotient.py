@@ -104,6 +104,30 @@ def test_a_pair_is_two_passes():
     torch.testing.assert_close(dict(one.named_buffers()), dict(other.named_buffers()))
 
 
+@pytest.mark.parametrize("layers", ["last", "all"])
+@pytest.mark.parametrize("by_classes", [True, False])
+def test_a_head_sees_every_node(layers, by_classes):
+    batch, spec = batch_of("undirected")
+    encoder = make_encoder(EncoderConfig(name="gine", hidden_dim=6, num_layers=3, layers=layers), spec).double()
+    other = copy.deepcopy(encoder)
+    encoder.by_classes, other.by_classes = by_classes, False
+    head = torch.nn.Linear(encoder.node_dim, 4).double()
+    seen = []
+    head.register_forward_hook(lambda module, inputs, out: seen.append(len(inputs[0])))
+    mapped, graph_emb = encoder.headed(batch, head)
+    (mapped.pow(3).sum() + graph_emb.pow(2).sum()).backward()
+    of_head, head.weight.grad = head.weight.grad, None
+    node_emb, slow_graph_emb = other(batch)
+    slow = head(node_emb)
+    (slow.pow(3).sum() + slow_graph_emb.pow(2).sum()).backward()
+    torch.testing.assert_close((mapped, graph_emb), (slow, slow_graph_emb))
+    torch.testing.assert_close(of_head, head.weight.grad)
+    for ours, theirs in zip(encoder.parameters(), other.parameters()):
+        if theirs.grad is not None:
+            torch.testing.assert_close(ours.grad, theirs.grad, rtol=1e-6, atol=1e-8)
+    assert (seen[0] < batch.num_nodes) == by_classes and seen[1] == batch.num_nodes
+
+
 def test_dropout_treats_like_nodes_one_by_one():
     batch, spec = batch_of("alike")
     encoder = make_encoder(EncoderConfig(name="gine", hidden_dim=40, num_layers=2, dropout=0.5), spec)

@@ -87,13 +87,25 @@ class Encoder(nn.Module):
         """Only the node rows: what an augmenter needs."""
         return self._node_emb(batch, [View()], Stack((None,), (None,)))
 
+    def headed(self, batch: GraphBatch, head: nn.Module) -> Embedding:
+        """`head(node_emb), graph_emb`, where `head` maps row by row: like nodes go through it once."""
+        if not self._goes_by_classes(batch):
+            node_emb, graph_emb = self(batch)
+            return Embedding(head(node_emb), graph_emb)
+        class_emb, member = self._class_emb(batch)
+        return Embedding(rows(head(class_emb), member), self.readout(rows(class_emb, member), batch, 1, None))
+
     def _node_emb(self, batch: GraphBatch, views: list[View], stack: Stack) -> Tensor:
         if len(views) == 1 and self._goes_by_classes(batch) and views[0].starts_unchanged:
-            states = self.class_states(batch) if views[0].unchanged else self.view_states(batch, stack)
-        else:
-            inputs = [self.inputs(batch, view.feature_keep) for view in views]
-            h = inputs[0] if len(views) == 1 else torch.cat(inputs)
-            states = self.states(h, batch, stack, self.edge_inputs(batch))
+            if views[0].unchanged:
+                return rows(*self._class_emb(batch))
+            return self._read(self.view_states(batch, stack))
+        inputs = [self.inputs(batch, view.feature_keep) for view in views]
+        h = inputs[0] if len(views) == 1 else torch.cat(inputs)
+        return self._read(self.states(h, batch, stack, self.edge_inputs(batch)))
+
+    def _read(self, states: Sequence[Tensor]) -> Tensor:
+        """What counts of the rows after each layer: those after the last, or all side by side."""
         return torch.cat(list(states), dim=1) if self.config.layers == "all" else states[-1]
 
     def _goes_by_classes(self, batch: GraphBatch) -> bool:
@@ -101,16 +113,16 @@ class Encoder(nn.Module):
         noisy = self.training and self.config.dropout > 0
         return self.by_classes and not noisy and batch.device.type == "cpu"
 
-    def class_states(self, batch: GraphBatch) -> Sequence[Tensor]:
-        """The rows of unchanged graphs after the last or after each layer, like nodes computed once."""
+    def _class_emb(self, batch: GraphBatch) -> tuple[Tensor, Tensor]:
+        """A row for every class of nodes that no layer tells apart, and the class of every node."""
         classes, edges = quotient(batch, len(self.layers)), self.edge_inputs(batch)
         h = self.inputs(batch, nodes=classes.first)
         states = []
         for layer, block, members in zip(self.layers, classes.blocks, classes.members):
             h = (layer.opening if layer is self.layers[0] else layer.of_classes)(h, block, edges)  # type: ignore[operator]
-            if self.config.layers == "all" or layer is self.layers[-1]:
-                states.append(rows(h, members))
-        return states
+            if self.config.layers == "all" and layer is not self.layers[-1]:
+                states.append(rows(h, rows(members, classes.last)))
+        return self._read([*states, h]), classes.members[-1]
 
     def view_states(self, batch: GraphBatch, stack: Stack) -> Sequence[Tensor]:
         """The rows of a View after each layer; what is still alike before the first is computed once."""

@@ -45,11 +45,12 @@ class Block:
 
 @dataclass(frozen=True, eq=False)
 class Quotient:
-    """A block for every layer, one node of each class before the first, and the class of every node before (`initial`)
-    and after each (`members`).
+    """A block for every layer; one node of each class before the first layer (`first`) and after the last (`last`); the
+    class of every node before the first (`initial`) and after each (`members`).
     """
 
     first: Tensor
+    last: Tensor
     initial: Tensor
     blocks: tuple[Block, ...]
     members: tuple[Tensor, ...]
@@ -77,15 +78,16 @@ def _quotient(batch: GraphBatch, layers: int) -> Quotient:
     _, first, member = np.unique(colours[0], return_index=True, return_inverse=True)
     initial = torch.from_numpy(member)
     blocks, members = [], []
+    last = first
     for colour in colours[1:]:
-        block, member = _block(batch, member, colour)
+        block, last, member = _block(batch, member, colour)
         blocks.append(block)
         members.append(torch.from_numpy(member))
-    return Quotient(torch.from_numpy(first), initial, tuple(blocks), tuple(members))
+    return Quotient(torch.from_numpy(first), torch.from_numpy(last), initial, tuple(blocks), tuple(members))
 
 
-def _block(batch: GraphBatch, before: IntArray, colour: Colours) -> tuple[Block, IntArray]:
-    """The layer that turns the classes `before` into those of `colour`, and the latter."""
+def _block(batch: GraphBatch, before: IntArray, colour: Colours) -> tuple[Block, IntArray, IntArray]:
+    """The layer that turns classes `before` into those of `colour`, one node of each, and the class of every node."""
     _, nodes, after, counts = np.unique(colour, return_index=True, return_inverse=True, return_counts=True)
     starts = batch.crow.numpy()
     degree = starts[nodes + 1] - starts[nodes]
@@ -97,4 +99,4 @@ def _block(batch: GraphBatch, before: IntArray, colour: Colours) -> tuple[Block,
         np.repeat(np.arange(len(nodes)), degree),
         edge,
     )
-    return Block(*(torch.from_numpy(array) for array in arrays)), after
+    return Block(*(torch.from_numpy(array) for array in arrays)), nodes, after

@@ -75,8 +75,8 @@ class InfoGraph(Method):
 
     def step(self, batch: GraphBatch, generator: torch.Generator) -> Metrics:
         switch(self.encoder, training=True)
-        node_emb, graph_emb = self.encoder(batch)
-        loss = local_global(self.local_head(node_emb), self.global_head(graph_emb), batch.batch)
+        local, graph_emb = self.encoder.headed(batch, self.local_head)
+        loss = local_global(local, self.global_head(graph_emb), batch.batch)
         metrics = {"loss": loss.detach()}
         if self.discriminator is not None:
             prior = self._prior_loss(self.discriminator, graph_emb, generator)
