@@ -25,8 +25,8 @@ class RandomInitConfig(MethodConfig):
 class RandomInit(Method):
     """An encoder that never learns.
 
-    The published figures on molecules are met only if the normalisation's running statistics have seen the data, those
-    on the TU sets only if they have not; `statistics` chooses.
+    Nearly all published figures are met by an encoder whose normalisation has never seen the data either; with
+    `statistics` it has.
     """
 
     Config = RandomInitConfig
