@@ -20,7 +20,9 @@ def judged(name, method, data_dir, seeds, overrides=()):
     return evaluate_method(dataset, run, UnsupervisedConfig(mode="as_published", **preset.protocol), seeds)[0]
 
 
-@pytest.mark.parametrize(("name", "tolerance"), [("MUTAG", 2.0), ("PROTEINS", 2.0), ("IMDB-BINARY", 3.0)])
+@pytest.mark.parametrize(
+    ("name", "tolerance"), [("MUTAG", 2.0), ("PROTEINS", 2.0), ("IMDB-BINARY", 3.0), ("ogbg-molsider", 2.5)]
+)
 def test_untrained_encoders_reach_the_published_figures(name, tolerance, data_dir):
     record = judged(name, "random_init", data_dir, range(3))
     assert record.mean == pytest.approx(record.published["mean"], abs=tolerance)
