@@ -33,10 +33,10 @@ def keep(results: Iterable[Measurement], path: Path = MEASURED, page: Path = REA
 
 
 def stamped(result: Measurement) -> Measurement:
-    """The result with today's date and this machine."""
+    """The result with this machine and, unless it says when it was measured, today's date."""
     here = machine()
     day = datetime.datetime.now(datetime.UTC).date().isoformat()
-    return replace(result, measured=day, machine=f"{here['processor']}, {here['cores']} cores")
+    return replace(result, measured=result.measured or day, machine=f"{here['processor']}, {here['cores']} cores")
 
 
 def merged(old: Sequence[Measurement], new: Sequence[Measurement]) -> list[Measurement]:

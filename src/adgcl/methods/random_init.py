@@ -25,8 +25,8 @@ class RandomInitConfig(MethodConfig):
 class RandomInit(Method):
     """An encoder that never learns.
 
-    Nearly all published figures are met by an encoder whose normalisation has never seen the data either; with
-    `statistics` it has.
+    Most published figures of the linear probe are met by an encoder whose normalisation has never seen the data either;
+    with `statistics` it has.
     """
 
     Config = RandomInitConfig
