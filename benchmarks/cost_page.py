@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from benchmarks.slopes import last_doubling, slope
+
 if TYPE_CHECKING:
     from benchmarks.costs import Axis
 
@@ -41,15 +43,11 @@ def render(axes: Mapping[str, Axis], tree: Mapping[str, Any]) -> str:
 
 def _sentence(axis: Axis, rows: list[dict[str, Any]]) -> str:
     """What doubling the size costs at the large end, where fixed costs no longer hide it."""
-    from benchmarks.costs import last_doubling
-
     time, memory = (f"{last_doubling(rows, what):.1f} times" for what in ("seconds", "megabytes"))
     return f"- Twice the {axis.title}: {_UNITS[axis.per]} takes {time} as long and {memory} the memory."
 
 
 def _section(axis: Axis, rows: list[dict[str, Any]]) -> str:
-    from benchmarks.costs import slope
-
     lines = [
         f"## {_UNITS[axis.per].removeprefix('a ').removeprefix('an ').capitalize()}: {axis.title}",
         "",

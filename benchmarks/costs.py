@@ -12,10 +12,9 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from adgcl.core.files import write_json, write_text
 from adgcl.core.provenance import machine
+from benchmarks.cost_page import render
 from benchmarks.cost_point import Point, measure
 
 HERE = Path(__file__).parent
@@ -68,21 +67,8 @@ def measure_axis(axis: Axis) -> list[dict[str, Any]]:
     return rows
 
 
-def slope(rows: list[dict[str, Any]], what: str) -> float:
-    """The exponent k of the best fit cost = c * size^k, by least squares of the logarithms."""
-    values = np.array([max(row[what], 1e-9) for row in rows])
-    return float(np.polyfit(np.log([row["size"] for row in rows]), np.log(values), 1)[0])
-
-
-def last_doubling(rows: list[dict[str, Any]], what: str) -> float:
-    """How many times as much the largest size costs as the one half as large."""
-    return float(rows[-1][what] / max(rows[-2][what], 1e-9))
-
-
 def page(tree: dict[str, Any]) -> str:
     """The cost table as Markdown."""
-    from benchmarks.cost_page import render
-
     return render({name: AXES[name] for name in tree["axes"]}, tree)
 
 

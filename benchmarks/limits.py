@@ -15,6 +15,7 @@ import numpy as np
 import torch
 from torch.nn import functional as F
 from torch.utils.flop_counter import FlopCounterMode
+from torch_geometric.data import Batch
 
 from adgcl.core.provenance import machine
 from adgcl.encoders import dense
@@ -73,8 +74,6 @@ def rows_of(setting: Setting) -> list[tuple[str, ...]]:
     store = store.select(np.random.default_rng(0).permutation(len(store))[: setting.batch_size])
     graphs = training_step.to_plain(store)
     plain = training_step._plain(store, setting)
-    from torch_geometric.data import Batch
-
     data = Batch.from_data_list(graphs)
     plain_time = best(lambda: plain.step(data), 40 if setting.width < 100 else 3)
     inner = setting.width * (2 if setting.width > 100 else 1)

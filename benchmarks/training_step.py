@@ -15,6 +15,7 @@ from adgcl.data.load import load_dataset
 from adgcl.encoders.dense import PRODUCT
 from adgcl.graphs.convert import to_pyg
 from adgcl.graphs.store import GraphStore
+from adgcl.graphs.view import View
 from adgcl.methods.adgcl import ADGCL
 from adgcl.training.run_config import RunConfig, resolve
 from adgcl.training.trainer import Trainer
@@ -106,8 +107,6 @@ def check_equal(store: GraphStore, setting: Setting, tolerance: float = 2e-3) ->
     data = Batch.from_data_list(to_plain(store))
     keep = torch.rand(batch.num_edges)
     order = _edge_order(data, batch.edge_index)
-    from adgcl.graphs.view import View
-
     method.train()
     plain.train()
     ours = method._loss(*method.project_pair(batch, View(edge_keep=keep)))

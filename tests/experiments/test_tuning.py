@@ -70,6 +70,7 @@ def test_opt_shares_the_run_of_fix_and_says_what_each_seed_chose(table, tmp_path
     made.run(made.schedule())
     record = made.outcomes()["as_published", "adgcl-opt", "TOYS"].record
     (run,) = record.runs
+    assert "course" not in run, "it would be seven, one after another"
     assert record.method == "adgcl-opt" and record.config["tune"]["method.reg_lambda"] == [
         0.1,
         0.3,

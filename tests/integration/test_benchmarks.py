@@ -6,10 +6,13 @@ import json
 
 import numpy as np
 import pytest
+from scipy.stats import ttest_ind
 
 from benchmarks.cost_point import Point, make_store
-from benchmarks.costs import AXES, last_doubling, slope
+from benchmarks.costs import AXES
 from benchmarks.measured import BEGIN, END, keep, read_measured, table
+from benchmarks.quality import change_of, in_deviations
+from benchmarks.slopes import last_doubling, slope
 from benchmarks.timing import Measurement
 
 
@@ -63,3 +66,11 @@ def test_axes_have_four_sizes_that_double():
         assert np.all(np.divide(axis.sizes[1:], axis.sizes[:-1]) == 2) and len(axis.sizes) == 4
         assert all(axis.count(size) >= 1 for size in axis.sizes)
         json.dumps([vars(axis.point(size)) for size in axis.sizes])
+
+
+def test_change_over_its_error_is_welchs_statistic():
+    rng = np.random.default_rng(0)
+    scores, usual = rng.normal(70.0, 1.0, 20), rng.normal(71.0, 3.0, 5)
+    change, error = change_of(scores, usual)
+    assert change / error == pytest.approx(ttest_ind(scores, usual, equal_var=False).statistic)
+    assert in_deviations(scores, usual) == pytest.approx(change / usual.std(ddof=1))

@@ -46,6 +46,12 @@ def test_the_costs_are_those_that_were_measured():
     )
 
 
+def test_the_quality_of_faster_updates_is_that_of_its_records():
+    from benchmarks.quality import PAGE, RECORDS, page
+
+    assert PAGE.read_text(encoding="utf-8") == page(read_records(RECORDS)), "run `python -m benchmarks.quality`"
+
+
 def test_links_lead_somewhere():
     for page in (ROOT / "README.md", *ROOT.glob("docs/**/*.md")):
         for target in re.findall(r"\]\(([^)#:]+)\)", page.read_text(encoding="utf-8")):

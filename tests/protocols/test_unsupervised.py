@@ -129,6 +129,21 @@ def test_processes_give_the_numbers_of_one_process(tmp_path):
     json.dumps(record.to_json(), allow_nan=False)
 
 
+def test_a_record_keeps_the_course_that_the_epoch_was_chosen_from():
+    record, svm = evaluate_method(
+        dataset(), config(), PROTOCOL.model_copy(update={"mode": "as_published", "probes": ("linear", "svm")}), [0]
+    )
+    (run,) = record.runs
+    course, best = run["course"], int(np.argmax(run["course"]["valid"]))
+    assert course["epochs"] == [2, 4]
+    assert (course["epochs"][best], course["valid"][best], course["test"][best]) == (
+        *run["epochs"],
+        run["valid"],
+        run["test"],
+    )
+    assert svm.runs[0]["course"]["test"] != course["test"]
+
+
 def _square(task, send):
     send(task)
     if task < 0:

@@ -68,6 +68,8 @@ def _with_choices(record: Record, cell: Cell, probe: str, found: list[list[SeedR
     rows = []
     for row, runs in zip(record.runs, found):
         choice = choose(list(zip(cell.trials, runs)), probe, cell.mode, higher, scale)
+        # The trials stand in one course after another, of which nobody could tell which is which.
+        row = {key: value for key, value in row.items() if key != "course"}
         rows.append({**row, **choice.to_json()})
     grid = {key: sorted({trial[key] for trial in cell.trials}) for key in cell.trials[0]}
     note = f"{', '.join(grid)} chosen on validation data for every {'fold' if cell.mode == 'strict' else 'seed'}."

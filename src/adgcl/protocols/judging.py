@@ -6,7 +6,7 @@ import datetime
 import hashlib
 import json
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -173,7 +173,8 @@ def make_record(
             "test": values[i],
             "valid": round(chosen[i].valid * scale, 6),
             "epochs": list(chosen[i].epochs),
-            "folds": [None if np.isnan(f) else round(f * scale, 6) for f in chosen[i].test_folds],
+            "folds": _printed(chosen[i].test_folds, scale),
+            "course": _course(r, probe, scale),
             "training": r.training,
             "seconds": r.seconds,
         }
@@ -209,6 +210,21 @@ def make_record(
         created=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         notes=[_LEAKY] if leaky else [],
     )
+
+
+def _course(run: SeedRun, probe: str, scale: float) -> dict[str, list[Any]]:
+    """What the probe said after every epoch it was asked: how much hangs on the choice of one of them."""
+    judged = [e for e in run.evaluations if e.probe == probe]
+    return {
+        "epochs": [e.epoch for e in judged],
+        "valid": _printed([e.valid for e in judged], scale),
+        "test": _printed([e.test for e in judged], scale),
+    }
+
+
+def _printed(scores: Iterable[float], scale: float) -> list[float | None]:
+    """Scores in the unit of the Record; one that is undefined becomes null."""
+    return [None if np.isnan(score) else round(score * scale, 6) for score in scores]
 
 
 def published_figure(dataset: Dataset, method: str, probe: str) -> dict[str, Any] | None:
