@@ -11,7 +11,7 @@ from scipy.stats import ttest_ind
 from benchmarks.cost_point import Point, make_store
 from benchmarks.costs import AXES
 from benchmarks.measured import BEGIN, END, keep, read_measured, table
-from benchmarks.quality import change_of, in_deviations
+from benchmarks.quality import by_chance, change_of, in_deviations
 from benchmarks.slopes import last_doubling, slope
 from benchmarks.timing import Measurement
 
@@ -74,3 +74,8 @@ def test_change_over_its_error_is_welchs_statistic():
     change, error = change_of(scores, usual)
     assert change / error == pytest.approx(ttest_ind(scores, usual, equal_var=False).statistic)
     assert in_deviations(scores, usual) == pytest.approx(change / usual.std(ddof=1))
+
+
+def test_chance_is_that_of_drawing_equal_methods():
+    draws = np.random.default_rng(0).normal(size=(2, 20_000, 5)).mean(2)
+    assert by_chance(5) == pytest.approx(np.mean(np.abs(draws[0] - draws[1]) > 1), abs=0.01)
