@@ -69,7 +69,8 @@ def variant_of(record: Record) -> Variant:
 
 def page(records: list[Record]) -> str:
     """The table, and in words what it says."""
-    found = {(r.dataset, variant_of(r)): r for r in records}
+    # Records of fewer seeds may be left from before.
+    found = {(r.dataset, variant_of(r)): r for r in sorted(records, key=lambda record: len(record.seeds))}
     pairs = [
         (found[dataset, variant], found[dataset, REFERENCE])
         for dataset in SEEDS
@@ -113,21 +114,23 @@ def _row(record: Record, reference: Record) -> tuple[str, ...]:
 
 def _verdict(pairs: list[tuple[Record, Record]]) -> str:
     """How many changes are within one deviation, over all seeds and over the first few, and what few seeds can tell."""
-    said = [_within_one(pairs, "all seeds", None), _within_one(pairs, f"the first {FEWEST} seeds", FEWEST)]
-    said.append(
+    changed = [pair for pair in pairs if pair[0] is not pair[1]]
+    if not changed:
+        return ""
+    return (
+        f"{_within_one(changed, 'all seeds', None)}\n"
+        f"{_within_one(changed, f'the first {FEWEST} seeds', FEWEST)}\n"
         f"- Two equal methods differ by more than one standard deviation in {100 * by_chance(FEWEST):.0f} of 100 "
-        f"comparisons of {FEWEST} seeds: so few decide little, hence more of them where they are cheap."
+        f"comparisons of {FEWEST} seeds: so few decide little, hence more of them where they are cheap.\n"
     )
-    return "\n".join(said) + "\n"
 
 
-def _within_one(pairs: list[tuple[Record, Record]], which: str, seeds: int | None) -> str:
+def _within_one(changed: list[tuple[Record, Record]], which: str, seeds: int | None) -> str:
     changes = {
         f"{record.dataset}, {variant_of(record).title}": in_deviations(
             scores_of(record)[:seeds], scores_of(reference)[:seeds]
         )
-        for record, reference in pairs
-        if record is not reference
+        for record, reference in changed
     }
     within = sum(abs(change) <= 1 for change in changes.values())
     largest = max(changes, key=lambda title: abs(changes[title]))
