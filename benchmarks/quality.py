@@ -122,6 +122,7 @@ def _verdict(pairs: list[tuple[Record, Record]]) -> str:
         f"{_within_one(changed, f'the first {FEWEST} seeds', FEWEST)}\n"
         f"- Two equal methods differ by more than one standard deviation in {100 * by_chance(FEWEST):.0f} of 100 "
         f"comparisons of {FEWEST} seeds: so few decide little, hence more of them where they are cheap.\n"
+        f"{_not_by_chance(changed)}\n"
     )
 
 
@@ -138,6 +139,17 @@ def _within_one(changed: list[tuple[Record, Record]], which: str, seeds: int | N
         f"- Over {which}, {within} of {len(changes)} changes are within one standard deviation. "
         f"The largest: {changes[largest]:+.2f} ({largest})."
     )
+
+
+def _not_by_chance(changed: list[tuple[Record, Record]]) -> str:
+    """Which means over all epochs moved by more than two errors."""
+    found = []
+    for record, reference in changed:
+        change, error = change_of(means_of(record), means_of(reference))
+        if abs(change) > 2 * error:
+            found.append(f"{change:+.2f} ± {error:.2f} on {record.dataset} ({variant_of(record).title})")
+    told = "; ".join(found) or "none"
+    return f"- Means over all epochs that moved by more than two errors, which is hardly chance: {told}."
 
 
 def by_chance(seeds: int) -> float:
