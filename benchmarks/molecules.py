@@ -90,7 +90,8 @@ def pack(path: str, workers: str) -> None:
     here = resource.getrusage(resource.RUSAGE_SELF)
     busy = children.ru_utime + children.ru_stime + here.ru_utime + here.ru_stime
     facts["per_core"] = round(facts["molecules"] / busy)
-    facts["megabytes"] = round(here.ru_maxrss / 1024)
+    # Not `ru_maxrss`: that starts at the peak of the process which started this one.
+    facts["megabytes"] = round(_memory()["megabytes"])
     facts["worker_megabytes"] = round(children.ru_maxrss / 1024)
     print(json.dumps(facts))
 
