@@ -106,6 +106,7 @@ def epoch(path: str) -> None:
     from adgcl.data.packed import open_dataset
 
     with open(path, "rb") as file:
+        os.fsync(file.fileno())  # pages that are not on disk yet stay in the cache
         os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
     started = time.perf_counter()
     store = open_dataset(Path(path)).store
