@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from adgcl.core.schema import Task
-from adgcl.graphs.store import GraphStore, pack
+from adgcl.graphs.store.store import GraphStore, pack
 from benchmarks.timing import seconds
 
 
@@ -42,7 +42,7 @@ class Cost:
 
 def measure(point: Point) -> Cost:
     """Do the work in a new process, on graphs made in this one: making them takes memory too."""
-    from adgcl.graphs.storage import save_store
+    from adgcl.graphs.store.storage import save_store
 
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "random.graphs"
@@ -107,7 +107,7 @@ def protocol(point: Point, store: GraphStore) -> float:
 
 def main() -> None:
     """Print the cost of the point that the command line tells, on the store that lies at the given path."""
-    from adgcl.graphs.storage import open_store
+    from adgcl.graphs.store.storage import open_store
 
     point, path = Point(**json.loads(sys.argv[1])), Path(sys.argv[2])
     small = Point(point.work, graphs=60, batch=20, nodes=8, edges=8, width=8)

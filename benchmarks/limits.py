@@ -20,8 +20,8 @@ from torch_geometric.data import Batch
 from adgcl.core.provenance import machine
 from adgcl.encoders import dense
 from adgcl.encoders.dense import linear
-from adgcl.graphs.precision import has_half_products
-from adgcl.graphs.store import GraphStore
+from adgcl.graphs.kernels.precision import has_half_products
+from adgcl.graphs.store.store import GraphStore
 from adgcl.reports.tables import markdown
 from adgcl.training.trainer import Trainer
 from benchmarks import training_step

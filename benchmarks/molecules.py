@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Any
 
 from adgcl.core.files import write_json
-from adgcl.data.folder import data_folder, packed_folder
-from adgcl.graphs.storage import is_store
+from adgcl.data.fetch.folder import data_folder, packed_folder
+from adgcl.graphs.store.storage import is_store
 from benchmarks.smiles_speed import compare, zinc_sample
 from benchmarks.timing import Measurement, compared, seconds
 
@@ -76,8 +76,8 @@ def pack(path: str, workers: str) -> None:
     """Read MOSES and write its store; prints what that took."""
     import resource
 
+    from adgcl.data.families.zinc import load_moses
     from adgcl.data.packed import save_dataset
-    from adgcl.data.zinc import load_moses
 
     def work() -> None:
         dataset = load_moses(data_folder(), workers=int(workers), progress=_tell)

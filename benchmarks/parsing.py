@@ -10,9 +10,9 @@ from typing import Any
 
 import torch
 
-from adgcl.data.folder import data_folder
-from adgcl.data.tu_format import load_tu
-from adgcl.graphs.store import GraphStore
+from adgcl.data.fetch.folder import data_folder
+from adgcl.data.text.tu_format import load_tu
+from adgcl.graphs.store.store import GraphStore
 from benchmarks.timing import Measurement, compared, seconds
 
 SETS = ("REDDIT-BINARY", "COLLAB")

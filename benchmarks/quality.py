@@ -18,7 +18,7 @@ from adgcl.core.records import Record, read_records
 from adgcl.experiments.evaluation import Work, evaluate_new
 from adgcl.experiments.planning import Wishes
 from adgcl.experiments.source import Source
-from adgcl.graphs.precision import EMULATE
+from adgcl.graphs.kernels.precision import EMULATE
 from adgcl.reports.tables import markdown
 
 HERE = Path(__file__).parent

@@ -16,8 +16,8 @@ from time import perf_counter
 
 import numpy as np
 
-from adgcl.data.csv_columns import TextColumn
-from adgcl.graphs.molecules import molecules_to_store
+from adgcl.data.text.csv_columns import TextColumn
+from adgcl.graphs.chem.molecules import molecules_to_store
 
 
 @dataclass(frozen=True)

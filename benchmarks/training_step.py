@@ -14,8 +14,8 @@ from adgcl.data.features import choose_features
 from adgcl.data.load import load_dataset
 from adgcl.encoders.dense import PRODUCT
 from adgcl.graphs.convert import to_pyg
-from adgcl.graphs.store import GraphStore
-from adgcl.graphs.view import View
+from adgcl.graphs.store.store import GraphStore
+from adgcl.graphs.store.view import View
 from adgcl.methods.adgcl import ADGCL
 from adgcl.training.run_config import RunConfig, resolve
 from adgcl.training.trainer import Trainer

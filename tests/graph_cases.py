@@ -6,7 +6,7 @@ import numpy as np
 import torch
 
 from adgcl.core.schema import Features, FeatureSpec, Task
-from adgcl.graphs.store import GraphStore, pack
+from adgcl.graphs.store.store import GraphStore, pack
 
 
 def random_store(

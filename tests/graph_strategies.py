@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from hypothesis import strategies as st
 
-from adgcl.graphs.store import GraphStore, pack
+from adgcl.graphs.store.store import GraphStore, pack
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from adgcl.data.dataset import Dataset
     from adgcl.data.load import load_dataset
     from adgcl.estimator import GraphEmbedder
-    from adgcl.graphs.batch import GraphBatch
-    from adgcl.graphs.store import GraphStore
+    from adgcl.graphs.store.batch import GraphBatch
+    from adgcl.graphs.store.store import GraphStore
     from adgcl.training.runs import load_run
 
 # Where each name lives; nothing is imported before it is asked for, for torch alone takes seconds.
@@ -24,9 +24,9 @@ _HOMES = {
     "AdgclError": "adgcl.core.errors",
     "Dataset": "adgcl.data.dataset",
     "FeatureSpec": "adgcl.core.schema",
-    "GraphBatch": "adgcl.graphs.batch",
+    "GraphBatch": "adgcl.graphs.store.batch",
     "GraphEmbedder": "adgcl.estimator",
-    "GraphStore": "adgcl.graphs.store",
+    "GraphStore": "adgcl.graphs.store.store",
     "Record": "adgcl.core.records",
     "Task": "adgcl.core.schema",
     "load_dataset": "adgcl.data.load",

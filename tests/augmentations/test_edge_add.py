@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from adgcl.augmentations.edge_add import candidate_pairs
-from adgcl.graphs.added import are_edges
-from adgcl.graphs.store import pack
+from adgcl.graphs.kernels.added import are_edges
+from adgcl.graphs.store.store import pack
 from tests.augmentation_cases import BATCH, augmenter, generator, pushed, slow_mean
 from tests.graph_cases import random_store
 from tests.graph_strategies import packed, plain_graphs

@@ -8,7 +8,7 @@ import torch
 from adgcl.augmentations.mixture import learnable_names
 from adgcl.augmentations.reversal import reversed_gradient
 from adgcl.core.errors import ConfigError
-from adgcl.graphs.view import AddedEdges, View, combined
+from adgcl.graphs.store.view import AddedEdges, View, combined
 from adgcl.training.run_config import resolve
 from tests.augmentation_cases import BATCH, augmenter, generator
 

@@ -12,8 +12,8 @@ from adgcl.augmentations.random_base import FIXED, RandomConfig, drawn, edge_own
 from adgcl.augmentations.random_choice import RandomChoice, choices
 from adgcl.augmentations.random_edges import RandomEdgeDrop, RandomEdgePerturb
 from adgcl.core.errors import ConfigError
-from adgcl.graphs.store import pack
-from adgcl.graphs.view import View
+from adgcl.graphs.store.store import pack
+from adgcl.graphs.store.view import View
 from adgcl.training.run_config import resolve
 from tests.graph_cases import random_store
 

@@ -12,7 +12,7 @@ import torch
 
 from adgcl.augmentations.random_base import RandomConfig
 from adgcl.augmentations.random_subgraph import RandomSubgraph
-from adgcl.graphs.store import pack
+from adgcl.graphs.store.store import pack
 from tests.graph_cases import random_store
 
 # A triangle with a tail, a leaf on the triangle, and two nodes apart from the rest.

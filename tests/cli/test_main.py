@@ -145,7 +145,7 @@ def test_doctor_marks_problems_with_advice(run, tmp_path: Path, monkeypatch: pyt
 
 
 def test_doctor_fails_when_something_essential_is_broken(run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("adgcl.training.health._PACKAGES", ("no_such_package",))
+    monkeypatch.setattr("adgcl.doctor._PACKAGES", ("no_such_package",))
     answer = run("doctor")
     assert answer.code == 1 and "pip install" in answer.out
 

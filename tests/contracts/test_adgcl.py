@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from adgcl.graphs.view import View
+from adgcl.graphs.store.view import View
 from adgcl.training.run_config import resolve
 from adgcl.training.trainer import build_method
 from tests.graph_cases import random_store

@@ -8,7 +8,7 @@ import torch
 
 from adgcl.core.errors import DataError
 from adgcl.data.dataset import Dataset, Origin
-from adgcl.graphs.precision import EMULATE
+from adgcl.graphs.kernels.precision import EMULATE
 from adgcl.methods.base import METHODS
 from adgcl.training.checkpoints import Progress, load_checkpoint, save_checkpoint
 from adgcl.training.embedding import embed_dataset

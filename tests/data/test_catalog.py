@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from adgcl.core.errors import DataMissingError, UnknownNameError
-from adgcl.data import catalog, folder
-from adgcl.data.prepare import missing
+from adgcl.data import catalog
+from adgcl.data.fetch import folder
+from adgcl.data.fetch.prepare import missing
 
 TU = [
     "NCI1",

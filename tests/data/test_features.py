@@ -8,7 +8,7 @@ import pytest
 from adgcl.core.errors import ConfigError, UnknownNameError
 from adgcl.core.schema import Features, FeatureSpec
 from adgcl.data.features import choose_features
-from adgcl.graphs.store import pack
+from adgcl.graphs.store.store import pack
 from tests.graph_strategies import Plain, assert_same_store, packed
 
 

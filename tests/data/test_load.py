@@ -18,8 +18,8 @@ from adgcl.data.catalog import find_entry
 from adgcl.data.dataset import BadRow, Dataset, Origin
 from adgcl.data.load import load_dataset, prepare
 from adgcl.data.packed import open_dataset, save_dataset
-from adgcl.data.smiles_table import load_smiles_table
-from adgcl.graphs.storage import save_store
+from adgcl.data.text.smiles_table import load_smiles_table
+from adgcl.graphs.store.storage import save_store
 from tests.graph_strategies import Plain, assert_same_store, packed
 
 

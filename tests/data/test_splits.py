@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from adgcl.core.errors import DataError
-from adgcl.data.csv_columns import read_matrix, read_table
 from adgcl.data.splits import random_split, restricted, scaffold_split, stratified_folds
-from adgcl.graphs.scaffolds import scaffold_of, scaffolds
+from adgcl.data.text.csv_columns import read_matrix, read_table
+from adgcl.graphs.chem.scaffolds import scaffold_of, scaffolds
 
 slow = pytest.mark.skipif(not os.environ.get("ADGCL_SLOW_TESTS"), reason="half a minute; set ADGCL_SLOW_TESTS")
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from adgcl.core.schema import Features, Task
 from adgcl.data.statistics import count
-from adgcl.graphs import adjacency
+from adgcl.graphs.store import adjacency
 from tests.graph_strategies import Plain, packed, plain_graphs
 
 

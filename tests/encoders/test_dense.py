@@ -8,7 +8,7 @@ from torch.nn import functional as F
 
 from adgcl.encoders import dense
 from adgcl.encoders.dense import Dense, linear
-from adgcl.graphs.precision import RoundedProducts
+from adgcl.graphs.kernels.precision import RoundedProducts
 
 
 @pytest.fixture(autouse=True)

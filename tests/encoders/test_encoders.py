@@ -10,8 +10,8 @@ from torch_geometric.nn import GINConv, GINEConv
 
 from adgcl.core.schema import FeatureSpec
 from adgcl.encoders.base import ENCODERS, EncoderConfig, make_encoder
-from adgcl.graphs.store import pack
-from adgcl.graphs.view import View
+from adgcl.graphs.store.store import pack
+from adgcl.graphs.store.view import View
 from tests.graph_cases import random_store
 
 CASES = {

@@ -10,9 +10,9 @@ import pytest
 import torch
 
 from adgcl.encoders.base import EncoderConfig, make_encoder
-from adgcl.graphs.quotient import quotient
-from adgcl.graphs.store import pack
-from adgcl.graphs.view import View
+from adgcl.graphs.kernels.quotient import quotient
+from adgcl.graphs.store.store import pack
+from adgcl.graphs.store.view import View
 from tests.graph_cases import random_store
 
 

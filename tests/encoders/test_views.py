@@ -7,8 +7,8 @@ import pytest
 import torch
 
 from adgcl.encoders.base import ENCODERS, EncoderConfig, make_encoder
-from adgcl.graphs.store import pack
-from adgcl.graphs.view import AddedEdges, View
+from adgcl.graphs.store.store import pack
+from adgcl.graphs.store.view import AddedEdges, View
 from tests.graph_cases import random_store
 
 FEATURES = {"gin": {"node_sizes": (4,), "num_dim": 2}, "gine": {"node_sizes": (4, 3), "edge_sizes": (3, 2)}}

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from adgcl.core.schema import Features, FeatureSpec, Task
-from adgcl.graphs.store import pack
+from adgcl.graphs.store.store import pack
 from adgcl.training.run_config import resolve
 from adgcl.training.trainer import build_method
 

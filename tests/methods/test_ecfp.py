@@ -13,8 +13,8 @@ from adgcl.experiments.application import embed_data
 from adgcl.experiments.planning import Wishes, plan
 from adgcl.experiments.pretraining import pretrain
 from adgcl.experiments.source import Source
-from adgcl.graphs import processes
-from adgcl.graphs.morgan import morgan_fingerprints
+from adgcl.graphs.chem.morgan import morgan_fingerprints
+from adgcl.jobs import chunks
 from tests.graph_cases import random_store
 
 MOLECULES = ["CCO", "c1ccccc1O", "CC(=O)Oc1ccccc1C(=O)O"]
@@ -33,7 +33,7 @@ def test_bits_are_those_of_rdkit(radius, bits):
 
 
 def test_chunks_come_back_in_order(monkeypatch):
-    monkeypatch.setattr(processes, "CHUNK", 3)
+    monkeypatch.setattr(chunks, "CHUNK", 3)
     many = [f"{'C' * (i % 7 + 1)}O{'N' * (i % 3)}" for i in range(20)]
     each = np.concatenate([morgan_fingerprints([text]) for text in many])
     np.testing.assert_array_equal(morgan_fingerprints(many), each)

@@ -10,7 +10,7 @@ import torch
 
 from adgcl.augmentations.random_base import RandomConfig
 from adgcl.augmentations.random_choice import RandomChoice
-from adgcl.graphs.view import View
+from adgcl.graphs.store.view import View
 from adgcl.training.run_config import resolve
 from adgcl.training.trainer import build_method
 from tests.graph_cases import random_store

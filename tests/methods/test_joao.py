@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from adgcl.methods.simplex import project_on_simplex
+from adgcl.methods.joao import project_on_simplex
 from adgcl.training.run_config import resolve
 from adgcl.training.run_folder import RunFolder
 from adgcl.training.trainer import Trainer, build_method

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from adgcl.core.errors import ConfigError
-from adgcl.graphs.view import View
+from adgcl.graphs.store.view import View
 from adgcl.objectives.info_nce import info_nce
 from adgcl.training.run_config import resolve
 from adgcl.training.trainer import build_method

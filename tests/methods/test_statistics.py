@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from adgcl.core.schema import Features, FeatureSpec
 from adgcl.estimator import GraphEmbedder
 from adgcl.graphs.convert import from_networkx
-from adgcl.graphs.store import pack
-from adgcl.graphs.structure import DEGREE_BINS
+from adgcl.graphs.kernels.structure import DEGREE_BINS
+from adgcl.graphs.store.store import pack
 from adgcl.training.run_config import resolve
 from adgcl.training.trainer import build_method
 from tests.graph_cases import random_store

@@ -7,8 +7,7 @@ import math
 import pytest
 import torch
 
-from adgcl.objectives.local_global import local_global
-from adgcl.objectives.prior import prior_matching
+from adgcl.objectives.local_global import local_global, prior_matching
 
 OWNER = torch.tensor([0, 0, 1, 2, 2, 2, 3])
 

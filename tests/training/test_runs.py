@@ -9,7 +9,7 @@ import pytest
 
 from adgcl.core.errors import DataError
 from adgcl.core.schema import Features, FeatureSpec
-from adgcl.data.tu import load_tu
+from adgcl.data.families.tu import load_tu
 from adgcl.training.runs import fit_features
 from tests.graph_cases import random_store
 

@@ -8,9 +8,9 @@ import torch
 from torch import Tensor, nn
 
 from adgcl.core.registry import Registry
-from adgcl.graphs.batch import GraphBatch
-from adgcl.graphs.ops import rows
-from adgcl.graphs.view import View
+from adgcl.graphs.kernels.ops import rows
+from adgcl.graphs.store.batch import GraphBatch
+from adgcl.graphs.store.view import View
 
 
 class Augmented(NamedTuple):

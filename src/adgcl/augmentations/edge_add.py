@@ -8,10 +8,10 @@ from torch import Tensor
 from adgcl.augmentations.base import AUGMENTATIONS, Augmented, mean_over_graphs
 from adgcl.augmentations.gates import logistic_noise
 from adgcl.augmentations.learnable import EdgeScores
-from adgcl.graphs.added import are_edges
-from adgcl.graphs.batch import GraphBatch
-from adgcl.graphs.ops import rows
-from adgcl.graphs.view import AddedEdges, View
+from adgcl.graphs.kernels.added import are_edges
+from adgcl.graphs.kernels.ops import rows
+from adgcl.graphs.store.batch import GraphBatch
+from adgcl.graphs.store.view import AddedEdges, View
 
 
 @AUGMENTATIONS.register("edge_add")

@@ -8,10 +8,10 @@ from torch import Tensor
 from adgcl.augmentations.base import AUGMENTATIONS, Augmented
 from adgcl.augmentations.gates import logistic_noise
 from adgcl.augmentations.learnable import EdgeScores
-from adgcl.graphs.batch import GraphBatch
-from adgcl.graphs.edge_scores import edge_scores
-from adgcl.graphs.ops import rows
-from adgcl.graphs.view import View
+from adgcl.graphs.kernels.edge_scores import edge_scores
+from adgcl.graphs.kernels.ops import rows
+from adgcl.graphs.store.batch import GraphBatch
+from adgcl.graphs.store.view import View
 
 
 @AUGMENTATIONS.register("edge_drop")

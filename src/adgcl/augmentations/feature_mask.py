@@ -8,8 +8,8 @@ from torch import Tensor
 from adgcl.augmentations.base import AUGMENTATIONS, Augmented, mean_over_graphs
 from adgcl.augmentations.gates import logistic_noise
 from adgcl.augmentations.learnable import NodeScores
-from adgcl.graphs.batch import GraphBatch
-from adgcl.graphs.view import View
+from adgcl.graphs.store.batch import GraphBatch
+from adgcl.graphs.store.view import View
 
 
 @AUGMENTATIONS.register("feature_mask")

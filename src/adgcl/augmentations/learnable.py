@@ -10,7 +10,7 @@ from adgcl.augmentations.gates import GateConfig, relaxed_bernoulli
 from adgcl.core.schema import FeatureSpec
 from adgcl.encoders.base import Encoder, EncoderConfig, make_encoder
 from adgcl.encoders.heads import initialise
-from adgcl.graphs.batch import GraphBatch
+from adgcl.graphs.store.batch import GraphBatch
 
 
 class Learnable(Augmentation):

@@ -13,8 +13,8 @@ from adgcl.augmentations.learnable import Learnable, make_trunk
 from adgcl.core.schema import FeatureSpec
 from adgcl.encoders.base import EncoderConfig
 from adgcl.encoders.heads import initialise
-from adgcl.graphs.batch import GraphBatch
-from adgcl.graphs.view import combined
+from adgcl.graphs.store.batch import GraphBatch
+from adgcl.graphs.store.view import combined
 
 
 class Mixture(Augmentation):

@@ -9,9 +9,9 @@ from torch import Tensor
 from adgcl.augmentations.base import Augmentation, Augmented
 from adgcl.core.config import Config
 from adgcl.core.registry import Registry
-from adgcl.graphs.batch import GraphBatch
-from adgcl.graphs.ops import rows
-from adgcl.graphs.view import View
+from adgcl.graphs.kernels.ops import rows
+from adgcl.graphs.store.batch import GraphBatch
+from adgcl.graphs.store.view import View
 
 
 class RandomConfig(Config):

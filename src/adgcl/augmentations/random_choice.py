@@ -9,8 +9,8 @@ from torch import Tensor, nn
 
 from adgcl.augmentations.base import Augmentation, Augmented
 from adgcl.augmentations.random_base import FIXED, RandomConfig, edges_gone
-from adgcl.graphs.batch import GraphBatch
-from adgcl.graphs.view import View, combined
+from adgcl.graphs.store.batch import GraphBatch
+from adgcl.graphs.store.view import View, combined
 
 
 class RandomChoice(Augmentation):

@@ -6,10 +6,10 @@ import torch
 from torch import Tensor
 
 from adgcl.augmentations.random_base import FIXED, RandomAugmentation, drawn, edge_owner, share, whole_numbers
-from adgcl.graphs.added import are_edges
-from adgcl.graphs.batch import GraphBatch
-from adgcl.graphs.ops import rows
-from adgcl.graphs.view import AddedEdges, View
+from adgcl.graphs.kernels.added import are_edges
+from adgcl.graphs.kernels.ops import rows
+from adgcl.graphs.store.batch import GraphBatch
+from adgcl.graphs.store.view import AddedEdges, View
 
 
 @FIXED.register("random_edge_drop")

@@ -6,8 +6,8 @@ import torch
 from torch import Tensor
 
 from adgcl.augmentations.random_base import FIXED, RandomAugmentation, drawn, share
-from adgcl.graphs.batch import GraphBatch
-from adgcl.graphs.view import View
+from adgcl.graphs.store.batch import GraphBatch
+from adgcl.graphs.store.view import View
 
 
 @FIXED.register("random_node_drop")

@@ -6,9 +6,9 @@ import torch
 from torch import Tensor
 
 from adgcl.augmentations.random_base import FIXED, RandomAugmentation, share, smallest, whole_numbers
-from adgcl.graphs.batch import GraphBatch
-from adgcl.graphs.ops import rows
-from adgcl.graphs.view import View
+from adgcl.graphs.kernels.ops import rows
+from adgcl.graphs.store.batch import GraphBatch
+from adgcl.graphs.store.view import View
 
 
 @FIXED.register("random_subgraph")

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from adgcl.graphs.view import View
+from adgcl.graphs.store.view import View
 
 
 class _Reverse(torch.autograd.Function):

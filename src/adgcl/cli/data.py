@@ -40,7 +40,7 @@ def list_all(data_dir: options.DataDir = None, as_json: options.Json = False) ->
       adgcl data list --json
     """
     from adgcl.data.catalog import all_entries
-    from adgcl.data.folder import data_folder
+    from adgcl.data.fetch.folder import data_folder
 
     screen, folder = Screen(as_json), data_folder(data_dir)
     rows = [_listed(entry, folder) for entry in all_entries()]
@@ -120,9 +120,9 @@ def prepare(
     """
     from adgcl.cli.progress import Bars
     from adgcl.data.catalog import find_entry
-    from adgcl.data.folder import data_folder
+    from adgcl.data.fetch.folder import data_folder
+    from adgcl.data.fetch.prepare import bring
     from adgcl.data.load import load_dataset
-    from adgcl.data.prepare import bring
 
     screen = Screen(as_json, quiet)
     entry, folder = find_entry(name), data_folder(data_dir)

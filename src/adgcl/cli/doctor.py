@@ -12,7 +12,7 @@ from adgcl.cli.screen import Screen, table
 if TYPE_CHECKING:
     from rich.text import Text
 
-    from adgcl.training.health import Check
+    from adgcl.doctor import Check
 
 
 def doctor(data_dir: options.DataDir = None, as_json: options.Json = False) -> None:
@@ -27,7 +27,7 @@ def doctor(data_dir: options.DataDir = None, as_json: options.Json = False) -> N
       adgcl doctor
       adgcl doctor --json
     """
-    from adgcl.training.health import examine
+    from adgcl.doctor import examine
 
     screen = Screen(as_json)
     checks = examine(data_dir)

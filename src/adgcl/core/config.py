@@ -15,10 +15,37 @@ C = TypeVar("C", bound="Config")
 Tree = dict[str, Any]
 
 
+# What a setting is declared with (`json_schema_extra`) that changes where or how fast work is done, not what it finds.
+HARMLESS: dict[str, Any] = {"harmless": True}
+
+
 class Config(BaseModel):
     """Settings of one part: unknown keys are errors, values are checked and then fixed."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, validate_default=True)
+
+    def essence(self) -> Tree:
+        """The settings that decide what comes out: two with the same essence mean the same work."""
+        tree = self.model_dump(mode="json")
+        for name, field in type(self).model_fields.items():
+            value = getattr(self, name)
+            if isinstance(field.json_schema_extra, Mapping) and field.json_schema_extra.get("harmless"):
+                del tree[name]
+            elif isinstance(value, Config):
+                tree[name] = value.essence()
+        return tree
+
+
+def differences(old: Mapping[str, Any], new: Mapping[str, Any], where: str = "") -> list[str]:
+    """Where two nested settings differ, in words: `method.reg_lambda: 5.0 -> 3.0`."""
+    found = []
+    for key in sorted({*old, *new}):
+        a, b, path = old.get(key), new.get(key), f"{where}{key}"
+        if isinstance(a, Mapping) and isinstance(b, Mapping):
+            found += differences(a, b, f"{path}.")
+        elif a != b:
+            found.append(f"{path}: {a} -> {b}")
+    return found
 
 
 def read_toml(path: Path) -> Tree:

@@ -56,16 +56,16 @@ class Interrupted(AdgclError):
 
 
 class UnknownNameError(ConfigError):
-    """A name that is in no registry, with the nearest ones that are."""
+    """A name that is in no registry, with the nearest ones that are; `excuse` says what may have kept it out."""
 
-    def __init__(self, noun: str, name: str, known: Iterable[str]) -> None:
+    def __init__(self, noun: str, name: str, known: Iterable[str], excuse: str = "") -> None:
         names = sorted(known)
-        super().__init__(f"There is no {noun} called {name!r}.", did_you_mean(name, names))
-        self.noun, self.name, self.known = noun, name, names
+        super().__init__(f"There is no {noun} called {name!r}.", f"{did_you_mean(name, names)} {excuse}".strip())
+        self.noun, self.name, self.known, self.excuse = noun, name, names, excuse
 
-    def __reduce__(self) -> tuple[type[UnknownNameError], tuple[str, str, list[str]]]:
+    def __reduce__(self) -> tuple[type[UnknownNameError], tuple[str, str, list[str], str]]:
         """Errors travel between processes by pickle, which must call `__init__` with its own arguments."""
-        return UnknownNameError, (self.noun, self.name, self.known)
+        return UnknownNameError, (self.noun, self.name, self.known, self.excuse)
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:

@@ -1,21 +1,24 @@
-"""Locks between processes: held by the operating system, so that a killed process leaves none behind."""
+"""Locks between processes, so that no two work in one folder.
+
+By `filelock`: the operating system holds the lock, so a killed process leaves none behind. On a file system without
+such locks (some set-ups of Lustre and NFS) filelock writes a marker with the holder's process and host instead;
+`adgcl doctor` tells which kind a folder offers.
+"""
 
 from __future__ import annotations
 
-import os
+import errno
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from adgcl.core.errors import AdgclError
+from filelock import FileLock, Timeout
+
+from adgcl.core.errors import AdgclError, OutputError
 from adgcl.core.files import ensure_folder, explain_os_errors
 
-try:
-    import fcntl
-except ImportError:  # Windows: one process at a time there
-    fcntl = None  # type: ignore[assignment]
-
 LOCK = ".lock"
+_NO_LOCKS = (errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOLCK)
 
 
 class BusyError(AdgclError):
@@ -26,33 +29,39 @@ class BusyError(AdgclError):
 def locked(folder: Path, wait: bool = False) -> Iterator[None]:
     """Have `folder` to oneself; where another process has it, wait for it or raise BusyError."""
     ensure_folder(folder)
-    path = Path(folder) / LOCK
-    with explain_os_errors(path):
-        handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+    lock = FileLock(Path(folder) / LOCK)
+    with explain_os_errors(Path(folder) / LOCK), _explain_missing_locks(folder):
+        try:
+            lock.acquire(timeout=-1 if wait else 0)
+        except Timeout:
+            raise BusyError(
+                f"Another process is working in {folder}.", "Wait until it is done, then run the same command."
+            ) from None
     try:
-        if fcntl is not None:
-            try:
-                fcntl.flock(handle, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
-            except BlockingIOError:
-                raise BusyError(
-                    f"Another process is working in {folder}.", "Wait until it is done, then run the same command."
-                ) from None
         yield
     finally:
-        os.close(handle)
+        lock.release()
 
 
 def is_locked(folder: Path) -> bool:
     """Whether another process works in `folder` right now."""
-    try:
-        handle = os.open(Path(folder) / LOCK, os.O_RDONLY)
-    except OSError:
+    if not (Path(folder) / LOCK).exists():
         return False
     try:
-        if fcntl is not None:
-            fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        return False
-    except BlockingIOError:
+        with locked(folder):
+            return False
+    except BusyError:
         return True
-    finally:
-        os.close(handle)
+
+
+@contextmanager
+def _explain_missing_locks(folder: Path) -> Iterator[None]:
+    try:
+        yield
+    except (OSError, NotImplementedError) as error:
+        if isinstance(error, OSError) and error.errno not in _NO_LOCKS:
+            raise
+        raise OutputError(
+            f"The file system of {folder} offers no locks, so two processes could spoil each other's work there.",
+            "Choose a folder on another file system, or mount this one with locks (Lustre: -o flock).",
+        ) from error

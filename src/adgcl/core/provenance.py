@@ -30,8 +30,12 @@ def versions() -> dict[str, str]:
 @cache
 def machine() -> dict[str, Any]:
     """The processor and how many cores this process may use."""
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    return {"system": platform.system(), "processor": _processor(), "cores": cores}
+    return {"system": platform.system(), "processor": _processor(), "cores": available_cores()}
+
+
+def available_cores() -> int:
+    """Cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def peak_memory_mb() -> float:

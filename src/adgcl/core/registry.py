@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import importlib.metadata
 import pkgutil
 from collections.abc import Callable, Iterator
 from typing import Generic, TypeVar
@@ -13,14 +14,17 @@ T = TypeVar("T")
 
 
 class Registry(Generic[T]):
-    """Variants of one noun, found by importing every file of the folder they live in.
+    """Variants of one noun, found by importing every file of the folder they live in, and plug-ins.
 
-    Adding a variant is adding a file: its decorator `@REGISTRY.register("name")` does the rest. Nothing is
-    imported before the first look-up, so that `--help` stays quick.
+    Adding a variant is adding a file: its decorator `@REGISTRY.register("name")` does the rest. Another package adds
+    one by an entry point in the group named like the folder (`adgcl.methods`). Nothing is imported before the first
+    look-up, so that `--help` stays quick. A file that cannot be imported takes no other variant with it: `broken` says
+    which it is and why.
     """
 
     def __init__(self, noun: str, package: str) -> None:
         self.noun, self.package = noun, package
+        self.broken: dict[str, str] = {}
         self._entries: dict[str, T] = {}
         self._discovered = False
 
@@ -36,7 +40,7 @@ class Registry(Generic[T]):
     def __getitem__(self, name: str) -> T:
         self._discover()
         if name not in self._entries:
-            raise UnknownNameError(self.noun, name, self._entries)
+            raise UnknownNameError(self.noun, name, self._entries, self._excuse())
         return self._entries[name]
 
     def __iter__(self) -> Iterator[str]:
@@ -53,4 +57,17 @@ class Registry(Generic[T]):
         self._discovered = True
         folder = importlib.import_module(self.package)
         for module in pkgutil.iter_modules(folder.__path__):
-            importlib.import_module(f"{self.package}.{module.name}")
+            self._import(f"{self.package}.{module.name}")
+        for plugin in importlib.metadata.entry_points(group=self.package):
+            self._import(plugin.value.partition(":")[0], f"{plugin.name} ({plugin.value})")
+
+    def _import(self, module: str, called: str = "") -> None:
+        try:
+            importlib.import_module(module)
+        except Exception as error:
+            first_line = (str(error).strip().splitlines() or [""])[0]
+            self.broken[called or module] = f"{type(error).__name__}: {first_line}"
+
+    def _excuse(self) -> str:
+        """What could not be imported, and may be what was looked for."""
+        return " ".join(f"{module} cannot be imported ({why})." for module, why in self.broken.items())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import importlib.metadata
+import importlib.util
 import json
 import re
 import warnings
@@ -15,16 +16,28 @@ from typing import Any
 
 from adgcl.core.errors import DataError, OutputError
 from adgcl.data.dataset import Dataset
-from adgcl.data.folder import packed_folder
+from adgcl.data.fetch.folder import packed_folder
 from adgcl.data.packed import open_dataset, read_stamp, save_dataset
-from adgcl.graphs.storage import FORMAT, SUFFIX
+from adgcl.graphs.store.storage import FORMAT, SUFFIX
 
-# Files beside the readers that have no part in what a packed store contains.
-_NOT_READERS = {
-    "agreement", "cache", "catalog", "download", "features", "folder", "generated", "load", "own", "prepare",
-    "statistics", "added", "batch", "convert", "convert_networkx", "convert_pyg", "fingerprint", "induced", "ops",
-    "processes", "structure", "view",
-}  # fmt: skip
+# The code that decides what a packed store contains. `tests/data/test_cache.py` follows the imports of every reader and
+# fails if one leads to a file that is not named here.
+_READERS = (
+    "adgcl.data.families",
+    "adgcl.data.text",
+    "adgcl.data.dataset",
+    "adgcl.data.packed",
+    "adgcl.data.splits",
+    "adgcl.graphs.chem",
+    "adgcl.graphs.store.adjacency",
+    "adgcl.graphs.store.checks",
+    "adgcl.graphs.store.columns",
+    "adgcl.graphs.store.concat",
+    "adgcl.graphs.store.labels",
+    "adgcl.graphs.store.ranges",
+    "adgcl.graphs.store.storage",
+    "adgcl.graphs.store.store",
+)
 
 
 @dataclass(frozen=True)
@@ -78,14 +91,23 @@ def _reader_version() -> str:
 
     A version number that someone forgets to raise would serve stale graphs; this one cannot be forgotten.
     """
-    package = Path(__file__).parent.parent
-    files = [path for part in ("data", "graphs") for path in sorted((package / part).glob("*.py"))]
-    code = [path.read_bytes() for path in files if path.stem not in _NOT_READERS]
     try:
         rdkit = importlib.metadata.version("rdkit")
     except importlib.metadata.PackageNotFoundError:
         rdkit = "none"
-    return hashlib.sha256(b"\0".join([rdkit.encode(), *code])).hexdigest()
+    return hashlib.sha256(b"\0".join([rdkit.encode(), *(path.read_bytes() for path in reader_files())])).hexdigest()
+
+
+def reader_files() -> list[Path]:
+    """Every file of the code that decides what a packed store contains; a name that leads nowhere is an error."""
+    files = []
+    for name in _READERS:
+        found = importlib.util.find_spec(name)
+        if found is None or found.origin is None:
+            raise ModuleNotFoundError(f"the packing cache depends on {name}, which is not there")
+        folders = found.submodule_search_locations
+        files += sorted(Path(folders[0]).rglob("*.py")) if folders else [Path(found.origin)]
+    return files
 
 
 @cache

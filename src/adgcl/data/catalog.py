@@ -14,7 +14,7 @@ FAMILIES = ("tu", "ogb", "zinc", "moleculenet", "freesolv", "generated")
 @cache
 def all_entries() -> tuple[Entry, ...]:
     """The entries of all families; each family's file is imported only now."""
-    families = [importlib.import_module(f"adgcl.data.{family}") for family in FAMILIES]
+    families = [importlib.import_module(f"adgcl.data.families.{family}") for family in FAMILIES]
     return tuple(entry for family in families for entry in family.entries())
 
 

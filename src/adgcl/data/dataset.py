@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from adgcl.core.schema import Task
-from adgcl.graphs.store import GraphStore
+from adgcl.graphs.store.store import GraphStore
 
 Split = Mapping[str, npt.NDArray[np.int64]]
 

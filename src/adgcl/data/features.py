@@ -10,8 +10,8 @@ import numpy.typing as npt
 
 from adgcl.core.errors import ConfigError, UnknownNameError
 from adgcl.core.schema import Features, FeatureSpec
-from adgcl.graphs.ranges import smallest_unsigned
-from adgcl.graphs.store import GraphStore
+from adgcl.graphs.store.ranges import smallest_unsigned
+from adgcl.graphs.store.store import GraphStore
 
 FeatureMode = Literal["constant", "labels", "degrees", "labels+degrees", "auto"]
 MODES: tuple[str, ...] = get_args(FeatureMode)

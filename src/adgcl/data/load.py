@@ -14,16 +14,16 @@ from adgcl.core.errors import ConfigError, DataError, UnknownNameError, did_you_
 from adgcl.data import catalog
 from adgcl.data.cache import Source, cached
 from adgcl.data.dataset import Dataset
-from adgcl.data.download import Progress
 from adgcl.data.entry import Entry
 from adgcl.data.features import MODES, choose_features
-from adgcl.data.folder import data_folder
+from adgcl.data.fetch.download import Progress
+from adgcl.data.fetch.folder import data_folder
+from adgcl.data.fetch.prepare import bring, missing
 from adgcl.data.own import as_option, check_options, from_objects, refuse, told
 from adgcl.data.packed import open_dataset
-from adgcl.data.prepare import bring, missing
-from adgcl.data.tu_files import is_tu_folder
-from adgcl.data.tu_format import load_tu
-from adgcl.graphs.storage import SUFFIX, is_store
+from adgcl.data.text.tu_files import is_tu_folder
+from adgcl.data.text.tu_format import load_tu
+from adgcl.graphs.store.storage import SUFFIX, is_store
 
 TABLE_SUFFIXES = (".csv", ".tsv", ".smi", ".smiles")
 _WHAT = "Give a known name, a table of SMILES (.csv, .tsv, .smi), a TU-format folder or zip, or a .graphs."
@@ -107,7 +107,7 @@ class _Reader:
         return self._kept(source, lambda: entry.load(folder, **extra))
 
     def _table(self, path: Path) -> Dataset:
-        from adgcl.data.smiles_table import load_smiles_table
+        from adgcl.data.text.smiles_table import load_smiles_table
 
         options = self.options | as_option(self.atom_features)
         check_options(load_smiles_table, options)

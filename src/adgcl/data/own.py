@@ -8,8 +8,8 @@ from typing import Any
 
 from adgcl.core.errors import ConfigError, DataError, UnknownNameError
 from adgcl.data.dataset import Dataset, Origin
-from adgcl.data.download import Progress
-from adgcl.graphs.store import GraphStore
+from adgcl.data.fetch.download import Progress
+from adgcl.graphs.store.store import GraphStore
 
 _LISTS = "Give a list of SMILES, of PyTorch Geometric Data or of NetworkX graphs."
 
@@ -66,7 +66,7 @@ def _own(store: GraphStore) -> Dataset:
 
 
 def _from_smiles(smiles: list[Any], options: dict[str, Any], progress: Progress | None) -> Dataset:
-    from adgcl.data.smiles_table import smiles_dataset
+    from adgcl.data.text.smiles_table import smiles_dataset
 
     check_options(smiles_dataset, options)
     texts = [str(text) for text in smiles]

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from adgcl.core.errors import DataError
 from adgcl.data.dataset import BadRow, Dataset, Origin
-from adgcl.graphs.storage import PackedStrings, open_store, read_extra, read_notes, save_store
+from adgcl.graphs.store.storage import PackedStrings, open_store, read_extra, read_notes, save_store
 
 Arrays = dict[str, npt.NDArray[Any]]
 _SPLIT = "split."

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from adgcl.core.errors import DataError
-from adgcl.graphs.scaffolds import scaffolds
+from adgcl.graphs.chem.scaffolds import scaffolds
 
 Parts = dict[str, npt.NDArray[np.int64]]
 Progress = Callable[[int, int], None]

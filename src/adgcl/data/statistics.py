@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from adgcl.core.schema import Features
-from adgcl.graphs.adjacency import runs
-from adgcl.graphs.store import GraphStore
+from adgcl.graphs.store.adjacency import runs
+from adgcl.graphs.store.store import GraphStore
 
 
 @dataclass(frozen=True)

@@ -14,10 +14,10 @@ from adgcl.core.registry import Registry
 from adgcl.core.schema import FeatureSpec
 from adgcl.encoders.readout import READOUTS
 from adgcl.encoders.stack import Stack, stack_views
-from adgcl.graphs.batch import GraphBatch
-from adgcl.graphs.ops import rows
-from adgcl.graphs.quotient import opening, quotient
-from adgcl.graphs.view import View
+from adgcl.graphs.kernels.ops import rows
+from adgcl.graphs.kernels.quotient import opening, quotient
+from adgcl.graphs.store.batch import GraphBatch
+from adgcl.graphs.store.view import View
 
 
 class EncoderConfig(Config):

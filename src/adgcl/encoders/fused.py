@@ -17,8 +17,8 @@ from torch.nn import functional as F
 from adgcl.encoders.fused_norm import FixedNorms, OwnNorms
 from adgcl.encoders.norm import NodeNorm
 from adgcl.encoders.norm_kernels import masked_
-from adgcl.graphs.batch import GraphBatch
-from adgcl.graphs.matrix import LoopedAdjacency, dots_at_edges
+from adgcl.graphs.kernels.matrix import LoopedAdjacency, dots_at_edges
+from adgcl.graphs.store.batch import GraphBatch
 
 _PARAMETERS = 5  # of a layer: first weight and bias, second weight, the normalisation's scale and shift
 

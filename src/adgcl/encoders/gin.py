@@ -15,10 +15,10 @@ from adgcl.encoders.fused import Plan, gin_states
 from adgcl.encoders.inputs import RawInputs
 from adgcl.encoders.norm import NodeNorm, normed
 from adgcl.encoders.stack import Keeps, Stack
-from adgcl.graphs.added import with_added_messages
-from adgcl.graphs.batch import GraphBatch
-from adgcl.graphs.ops import neighbour_sum
-from adgcl.graphs.precision import wide_products
+from adgcl.graphs.kernels.added import with_added_messages
+from adgcl.graphs.kernels.ops import neighbour_sum
+from adgcl.graphs.kernels.precision import wide_products
+from adgcl.graphs.store.batch import GraphBatch
 
 
 class GINLayer(nn.Module):

@@ -12,12 +12,12 @@ from adgcl.encoders.dense import Dense, linear
 from adgcl.encoders.inputs import EdgeInputs, EmbeddedInputs
 from adgcl.encoders.norm import NodeNorm, normed
 from adgcl.encoders.stack import Keeps, Stack
-from adgcl.graphs.added import with_added_messages
-from adgcl.graphs.batch import GraphBatch
-from adgcl.graphs.messages import edge_message_sum
-from adgcl.graphs.ops import rows
-from adgcl.graphs.quotient import Block
-from adgcl.graphs.shared_rows import shared_row_sum
+from adgcl.graphs.kernels.added import with_added_messages
+from adgcl.graphs.kernels.messages import edge_message_sum
+from adgcl.graphs.kernels.ops import rows
+from adgcl.graphs.kernels.quotient import Block
+from adgcl.graphs.kernels.shared_rows import shared_row_sum
+from adgcl.graphs.store.batch import GraphBatch
 
 
 class GINELayer(nn.Module):

@@ -9,8 +9,8 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from adgcl.core.schema import Features
-from adgcl.graphs.batch import GraphBatch
-from adgcl.graphs.ops import rows
+from adgcl.graphs.kernels.ops import rows
+from adgcl.graphs.store.batch import GraphBatch
 
 # Up to this many combinations of edge categories, a table of all of them beats embedding edge by edge.
 _TABLE_LIMIT = 1024

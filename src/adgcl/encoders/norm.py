@@ -10,7 +10,7 @@ from torch.autograd.function import once_differentiable
 from torch.nn import functional as F
 
 from adgcl.encoders.norm_kernels import normalise, normalise_backward
-from adgcl.graphs.compiled import compiles
+from adgcl.graphs.kernels.compiled import compiles
 
 # Weights that add up to fewer than two whole rows say nothing of a variance; a straight-through weight of "two" may
 # be a rounding error below it.

@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from adgcl.graphs.compiled import RUN, addresses, compiled, compiles, floats
+from adgcl.graphs.kernels.compiled import RUN, addresses, compiled, compiles, floats
 
 _torch_backward = torch.ops.aten.native_batch_norm_backward.default
 _masked, _mask = torch.ops.aten.threshold_backward.default, torch.ops.aten.threshold_backward.grad_input

@@ -7,8 +7,8 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from adgcl.graphs.batch import GraphBatch
-from adgcl.graphs.ops import graph_max, graph_mean, graph_sum, rows
+from adgcl.graphs.kernels.ops import graph_max, graph_mean, graph_sum, rows
+from adgcl.graphs.store.batch import GraphBatch
 
 
 def sum_readout(node_emb: Tensor, batch: GraphBatch, copies: int = 1, node_keep: Tensor | None = None) -> Tensor:

@@ -9,9 +9,9 @@ from functools import cached_property
 import torch
 from torch import Tensor
 
-from adgcl.graphs.batch import GraphBatch
-from adgcl.graphs.ops import rows
-from adgcl.graphs.view import AddedEdges, View
+from adgcl.graphs.kernels.ops import rows
+from adgcl.graphs.store.batch import GraphBatch
+from adgcl.graphs.store.view import AddedEdges, View
 
 # One entry per copy of the batch that goes through a layer; None where its View changes nothing of the kind.
 Keeps = tuple[Tensor | None, ...]

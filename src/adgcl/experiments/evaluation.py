@@ -10,6 +10,7 @@ from typing import Any
 
 from adgcl.core.errors import DataError, Interrupted
 from adgcl.core.files import ensure_folder
+from adgcl.core.provenance import available_cores
 from adgcl.core.records import Record
 from adgcl.data.dataset import Dataset
 from adgcl.experiments.application import open_both
@@ -22,7 +23,6 @@ from adgcl.protocols.judging import (
     published_figure,
     work_name,
 )
-from adgcl.training.device import available_cores
 
 # Up to this width one core per seed is faster than all cores for one seed.
 _NARROW = 64

@@ -9,13 +9,13 @@ from pathlib import Path
 
 from adgcl.core.errors import CheckpointError
 from adgcl.core.files import atomic_write, ensure_folder
+from adgcl.core.provenance import available_cores
 from adgcl.core.records import Record
 from adgcl.experiments.evaluation import Judged, Work, evaluate_plan
 from adgcl.experiments.planning import Plan, Wishes, plan
 from adgcl.experiments.source import Source
 from adgcl.protocols.judging import SeedProgress, work_name
 from adgcl.training.checkpoints import load_checkpoint
-from adgcl.training.device import available_cores
 from adgcl.training.run_folder import RunFolder
 
 DATA = "freesolv"

@@ -10,6 +10,7 @@ from typing import Any
 from adgcl.core.errors import Interrupted, OutputError
 from adgcl.core.files import ensure_folder
 from adgcl.core.gaps import Gap
+from adgcl.core.provenance import available_cores
 from adgcl.core.record_folder import keep
 from adgcl.core.records import Record
 from adgcl.experiments.cell_records import cell_gap, cell_records
@@ -22,7 +23,6 @@ from adgcl.experiments.tables import EXTRA_ROWS, Row, datasets_of, rows_of
 from adgcl.protocols.selection import Mode
 from adgcl.protocols.supervised import HEAD
 from adgcl.published import PublishedTable
-from adgcl.training.device import available_cores
 
 Place = tuple[str, str, str]
 

@@ -9,7 +9,7 @@ from typing import Any, get_args
 from adgcl.data.dataset import Dataset
 from adgcl.data.features import choose_features
 from adgcl.data.load import load_dataset
-from adgcl.graphs.atoms import FeatureSet
+from adgcl.graphs.chem.atoms import FeatureSet
 from adgcl.training.run_config import DataConfig
 
 

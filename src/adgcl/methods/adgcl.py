@@ -17,8 +17,8 @@ from adgcl.augmentations.reversal import reversed_gradient
 from adgcl.core.schema import FeatureSpec, Task
 from adgcl.encoders.base import EncoderConfig, make_encoder
 from adgcl.encoders.heads import ProjectionHead, initialise
-from adgcl.graphs.batch import GraphBatch
-from adgcl.graphs.view import View, combined
+from adgcl.graphs.store.batch import GraphBatch
+from adgcl.graphs.store.view import View, combined
 from adgcl.methods.base import METHODS, Method, MethodConfig, Metrics, frozen, switch
 from adgcl.methods.optimizer import PlayerAdam
 from adgcl.objectives.info_nce import Directions, info_nce

@@ -19,9 +19,9 @@ from adgcl.core.registry import Registry
 from adgcl.core.schema import FeatureSpec, Task
 from adgcl.data.dataset import Dataset
 from adgcl.encoders.base import Encoder, EncoderConfig
-from adgcl.graphs.batch import GraphBatch
-from adgcl.graphs.precision import wide_products
-from adgcl.graphs.store import GraphStore
+from adgcl.graphs.kernels.precision import wide_products
+from adgcl.graphs.store.batch import GraphBatch
+from adgcl.graphs.store.store import GraphStore
 
 Metrics = dict[str, Tensor]
 

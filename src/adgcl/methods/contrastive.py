@@ -9,9 +9,9 @@ from torch.optim import Optimizer
 from adgcl.core.schema import FeatureSpec, Task
 from adgcl.encoders.base import EncoderConfig, make_encoder
 from adgcl.encoders.heads import ProjectionHead, initialise
-from adgcl.graphs.batch import GraphBatch
-from adgcl.graphs.induced import induced
-from adgcl.graphs.view import View
+from adgcl.graphs.kernels.induced import induced
+from adgcl.graphs.store.batch import GraphBatch
+from adgcl.graphs.store.view import View
 from adgcl.methods.base import Method, MethodConfig, Metrics, switch
 from adgcl.methods.optimizer import PlayerAdam
 from adgcl.objectives.info_nce import Directions, info_nce

@@ -7,8 +7,8 @@ from torch import Tensor
 
 from adgcl.core.errors import DataError
 from adgcl.data.dataset import Dataset
-from adgcl.graphs.batch import GraphBatch
-from adgcl.graphs.morgan import Bits, morgan_fingerprints
+from adgcl.graphs.chem.morgan import Bits, morgan_fingerprints
+from adgcl.graphs.store.batch import GraphBatch
 from adgcl.methods.base import METHODS, MethodConfig
 from adgcl.methods.unlearned import Unlearned
 

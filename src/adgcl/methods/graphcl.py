@@ -11,7 +11,7 @@ from adgcl.augmentations.random_base import RandomConfig
 from adgcl.augmentations.random_choice import RandomChoice, checked_pool
 from adgcl.core.schema import FeatureSpec, Task
 from adgcl.encoders.base import EncoderConfig
-from adgcl.graphs.batch import GraphBatch
+from adgcl.graphs.store.batch import GraphBatch
 from adgcl.methods.base import METHODS, Metrics
 from adgcl.methods.contrastive import Contrastive, ContrastiveConfig
 

@@ -13,11 +13,10 @@ from adgcl.core.schema import FeatureSpec, Task
 from adgcl.encoders.base import EncoderConfig, make_encoder
 from adgcl.encoders.dense import Dense
 from adgcl.encoders.heads import initialise
-from adgcl.graphs.batch import GraphBatch
+from adgcl.graphs.store.batch import GraphBatch
 from adgcl.methods.base import METHODS, Method, MethodConfig, Metrics, switch
 from adgcl.methods.optimizer import PlayerAdam
-from adgcl.objectives.local_global import local_global
-from adgcl.objectives.prior import prior_matching
+from adgcl.objectives.local_global import local_global, prior_matching
 
 
 class InfoGraphConfig(MethodConfig):

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from adgcl.core.schema import FeatureSpec, Task
 from adgcl.encoders.base import EncoderConfig
 from adgcl.encoders.heads import ProjectionHead
-from adgcl.graphs.batch import GraphBatch
+from adgcl.graphs.store.batch import GraphBatch
 from adgcl.methods.base import METHODS, Metrics
 from adgcl.methods.joao import JOAO, JOAOConfig
 

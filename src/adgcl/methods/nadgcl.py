@@ -9,7 +9,7 @@ from adgcl.augmentations.random_base import RandomConfig
 from adgcl.augmentations.random_edges import RandomEdgeDrop
 from adgcl.core.schema import FeatureSpec, Task
 from adgcl.encoders.base import EncoderConfig
-from adgcl.graphs.batch import GraphBatch
+from adgcl.graphs.store.batch import GraphBatch
 from adgcl.methods.base import METHODS, Metrics
 from adgcl.methods.contrastive import Contrastive, ContrastiveConfig
 

@@ -8,7 +8,7 @@ from pydantic import Field
 from adgcl.core.schema import FeatureSpec, Task
 from adgcl.encoders.base import EncoderConfig, make_encoder
 from adgcl.encoders.heads import initialise
-from adgcl.graphs.batch import GraphBatch
+from adgcl.graphs.store.batch import GraphBatch
 from adgcl.methods.base import METHODS, Method, MethodConfig, Metrics
 
 

@@ -7,8 +7,8 @@ import torch
 from pydantic import Field
 from torch import Tensor
 
-from adgcl.graphs.batch import GraphBatch
-from adgcl.graphs.structure import DEGREE_BINS, Counts, count_by_graph, degree_bins, wl_colours
+from adgcl.graphs.kernels.structure import DEGREE_BINS, Counts, count_by_graph, degree_bins, wl_colours
+from adgcl.graphs.store.batch import GraphBatch
 from adgcl.methods.base import METHODS, MethodConfig
 from adgcl.methods.unlearned import Unlearned
 

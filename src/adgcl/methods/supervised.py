@@ -15,8 +15,8 @@ from adgcl.core.errors import DataError
 from adgcl.core.schema import FeatureSpec, Task
 from adgcl.encoders.base import EncoderConfig, make_encoder
 from adgcl.encoders.heads import initialise
-from adgcl.graphs.batch import GraphBatch
-from adgcl.graphs.store import GraphStore
+from adgcl.graphs.store.batch import GraphBatch
+from adgcl.graphs.store.store import GraphStore
 from adgcl.methods.base import METHODS, Method, MethodConfig, Metrics, switch
 from adgcl.methods.optimizer import PlayerAdam
 from adgcl.objectives.supervised import Error, supervised_loss

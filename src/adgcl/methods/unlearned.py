@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from adgcl.graphs.batch import GraphBatch
+from adgcl.graphs.store.batch import GraphBatch
 from adgcl.methods.base import Method, Metrics
 
 

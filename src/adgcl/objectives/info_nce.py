@@ -10,7 +10,7 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 from torch.nn import functional as F
 
-from adgcl.graphs.compiled import addresses, compiled, compiles, doubles, floats
+from adgcl.graphs.kernels.compiled import addresses, compiled, compiles, doubles, floats
 
 Directions = Literal["one", "both"]
 

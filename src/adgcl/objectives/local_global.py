@@ -27,3 +27,8 @@ def local_global(z_node: Tensor, z_graph: Tensor, batch: Tensor) -> Tensor:
         negative = (F.softplus(score).sum() - own_plus.sum()) / (nodes * (graphs - 1))
         positive = (own_plus - own).mean()
     return negative + positive - 2.0 * math.log(2.0)
+
+
+def prior_matching(prior_logit: Tensor, graph_logit: Tensor) -> Tensor:
+    """`-E[log D(prior)] - E[log(1 - D(graph_emb))]`, given the discriminator's logits."""
+    return F.softplus(-prior_logit.float()).mean() + F.softplus(graph_logit.float()).mean()

@@ -18,7 +18,7 @@ from adgcl.core.locks import locked
 from adgcl.core.provenance import machine, peak_memory_mb, versions
 from adgcl.core.records import Record
 from adgcl.data.dataset import Dataset
-from adgcl.graphs.fingerprint import fingerprint
+from adgcl.graphs.store.fingerprint import fingerprint
 from adgcl.methods.base import METHODS
 from adgcl.protocols.jobs import Send, run_jobs
 from adgcl.protocols.seed_run import SeedRun

@@ -14,7 +14,7 @@ from adgcl.core.provenance import peak_memory_mb
 from adgcl.core.schema import Task
 from adgcl.core.seeds import derived_seed
 from adgcl.data.dataset import Dataset
-from adgcl.graphs.store import GraphStore
+from adgcl.graphs.store.store import GraphStore
 from adgcl.methods.supervised import Supervised
 from adgcl.protocols.parts import Part, fold_parts, score_part
 from adgcl.protocols.probes.selection import mean_defined

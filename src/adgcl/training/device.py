@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,6 +12,7 @@ from typing import Any
 import torch
 
 from adgcl.core.errors import ConfigError
+from adgcl.core.provenance import available_cores
 
 # Below this width a step is too small to share between cores: a process per core is faster.
 _NARROW = 64
@@ -32,11 +32,6 @@ def pick_device(name: str) -> torch.device:
     if not here.get(device.type, False):
         raise ConfigError(f"This machine has no {device.type} device.", "Use --device auto or --device cpu.")
     return device
-
-
-def available_cores() -> int:
-    """Cores this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def set_threads(threads: int, width: int) -> int:

@@ -10,7 +10,7 @@ import torch
 
 from adgcl.core.errors import TrainingError
 from adgcl.data.dataset import Dataset
-from adgcl.graphs.store import GraphStore
+from adgcl.graphs.store.store import GraphStore
 from adgcl.methods.base import Method
 
 Progress = Callable[[int, int], None]

@@ -13,9 +13,9 @@ import numpy.typing as npt
 from adgcl.core.errors import DataError
 from adgcl.core.schema import Features, FeatureSpec
 from adgcl.data.dataset import Dataset
-from adgcl.graphs.fingerprint import fingerprint
-from adgcl.graphs.ranges import smallest_unsigned
-from adgcl.graphs.store import GraphStore
+from adgcl.graphs.store.fingerprint import fingerprint
+from adgcl.graphs.store.ranges import smallest_unsigned
+from adgcl.graphs.store.store import GraphStore
 from adgcl.methods.base import Method
 from adgcl.training.checkpoints import Checkpoint, load_checkpoint
 from adgcl.training.device import keep_freed_memory, pick_device, set_threads

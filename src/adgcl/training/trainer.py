@@ -17,9 +17,9 @@ from torch import Tensor
 from adgcl.core.errors import CheckpointError, Interrupted, TrainingError
 from adgcl.core.schema import FeatureSpec, Task
 from adgcl.core.seeds import derived_rng, derived_seed
-from adgcl.graphs.precision import half_products
-from adgcl.graphs.ranges import IntArray
-from adgcl.graphs.store import GraphStore
+from adgcl.graphs.kernels.precision import half_products
+from adgcl.graphs.store.ranges import IntArray
+from adgcl.graphs.store.store import GraphStore
 from adgcl.methods.base import METHODS, Method
 from adgcl.training.checkpoints import Checkpoint, Progress, load_checkpoint, random_states, restore, save_checkpoint
 from adgcl.training.device import keep_freed_memory, pick_device, set_threads

@@ -1,0 +1,1 @@
+"""Families of known data sets, a file each."""

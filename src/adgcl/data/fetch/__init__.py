@@ -1,0 +1,1 @@
+"""Getting data: folders, downloads and archives."""

@@ -1,0 +1,262 @@
+"""Your own molecules: a CSV, TSV or .smi file of SMILES, or a list of them, as a Dataset."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from adgcl.core.errors import DataError
+from adgcl.core.schema import Task
+from adgcl.data.dataset import BadRow, Dataset, Origin, Split
+from adgcl.data.splits import random_split, scaffold_split
+from adgcl.data.text.columns import (
+    find_column,
+    find_id_column,
+    find_label_columns,
+    find_smiles_column,
+    is_header,
+)
+from adgcl.data.text.labels import LabelColumn, Labels, has_labels, read_labels
+from adgcl.data.text.table import Table, open_table
+from adgcl.graphs.chem.atoms import FeatureSet
+from adgcl.graphs.chem.molecules import Molecules, NoMoleculesError, Progress, molecules_to_store
+
+_PARTS = {
+    "train": "train",
+    "training": "train",
+    "valid": "valid",
+    "validation": "valid",
+    "val": "valid",
+    "dev": "valid",
+    "test": "test",
+}
+
+
+def load_smiles_table(
+    path: str | Path,
+    *,
+    smiles_column: str | None = None,
+    label_columns: Sequence[str] | str | None = None,
+    id_column: str | None = None,
+    features: FeatureSet = "ogb",
+    task: Task | str | None = None,
+    split: str | None = None,
+    progress: Progress | None = None,
+    workers: int | None = None,
+) -> Dataset:
+    """Read a table of molecules: CSV, TSV or .smi, with or without header, perhaps gzip'd.
+
+    The SMILES column is found by its name or its values. Labels are the columns you name; if you name none,
+    those called label, y, target, activity, active, class, outcome, property or value. Names of molecules are
+    a column called id, name or the like. A column may also be given by its number, from 1. The kind of task
+    is guessed from the labels (see `read_labels`) unless `task` says it (`binary`, `multiclass`,
+    `regression`, `none`). `split` is `scaffold`, `random`, or a column that says train, valid or test.
+
+    Rows that cannot be read are in `bad_rows`, with line and reason; `rows` says which row each graph is.
+    """
+    path = Path(path)
+    table = open_table(path, is_header if smiles_column is None else _header_with(smiles_column))
+    wanted = _choose(table, smiles_column, label_columns, id_column, task, split)
+    read = _read(table, wanted)
+    try:
+        molecules = molecules_to_store(read.smiles, features, ids=read.ids, workers=workers, progress=progress)
+    except NoMoleculesError as error:
+        raise _none_readable(table, read, wanted, error) from error
+    kept = molecules.kept
+    y, told = _labels(table, read, kept, task, certain=label_columns is not None)
+    names = read.ids or [""] * len(read.smiles)
+    failed = [BadRow(read.lines[f.position], f.smiles, f.reason, names[f.position]) for f in molecules.failures]
+    smiles = tuple(read.smiles[i] for i in kept)
+    parts = [read.parts[i] for i in kept] if read.parts is not None else None
+    return Dataset(
+        Path(path.name.removesuffix(".gz")).stem,
+        molecules.store.with_labels(y, told),
+        Origin("own", source=str(path)),
+        split=_split(split, smiles, parts, [read.lines[i] for i in kept], workers),
+        bad_rows=tuple(sorted(read.bad + failed, key=lambda bad: bad.line)),
+        rows=np.array(read.rows, dtype=np.int64)[kept],
+        smiles=smiles,
+    )
+
+
+def smiles_dataset(
+    smiles: Sequence[str],
+    y: Any = None,
+    ids: Sequence[str] | None = None,
+    *,
+    features: FeatureSet = "ogb",
+    task: Task | str | None = None,
+    split: str | None = None,
+    name: str = "molecules",
+    progress: Progress | None = None,
+    workers: int | None = None,
+) -> Dataset:
+    """A Dataset of molecules in memory; `y` has a label, or a row of labels, for each (NaN or None: missing).
+
+    In `bad_rows`, the line is the place in the list, from 1.
+    """
+    molecules = molecules_to_store(smiles, features, ids=ids, workers=workers, progress=progress)
+    columns = [] if y is None else _columns_of(y, len(smiles), molecules)
+    labels, told = read_labels(columns, task) if columns else (None, Task("none", num_tasks=0))
+    kept = tuple(smiles[i] for i in molecules.kept)
+    if split is not None and split not in ("scaffold", "random"):
+        raise DataError(f"There is no split called {split!r}.", "Use scaffold or random.")
+    return Dataset(
+        name,
+        molecules.store.with_labels(labels, told),
+        Origin("own", source="in memory"),
+        split=_split(split, kept, None, [], workers),
+        bad_rows=tuple(
+            BadRow(f.position + 1, f.smiles, f.reason, "" if ids is None else str(ids[f.position]))
+            for f in molecules.failures
+        ),
+        rows=molecules.kept,
+        smiles=kept,
+    )
+
+
+@dataclass(frozen=True)
+class _Wanted:
+    """The places of the columns that are read."""
+
+    smiles: int
+    id: int | None
+    labels: dict[str, int]
+    part: int | None
+
+
+@dataclass
+class _Content:
+    """What was read of a table: one item per row with enough fields, and the rows that had too many."""
+
+    lines: list[int] = field(default_factory=list)
+    rows: list[int] = field(default_factory=list)
+    smiles: list[str] = field(default_factory=list)
+    ids: list[str] | None = None
+    parts: list[str] | None = None
+    labels: dict[str, list[str]] = field(default_factory=dict)
+    bad: list[BadRow] = field(default_factory=list)
+
+
+def _header_with(name: str) -> Any:
+    """The usual judgement on headers, but for a first row that has the name the user gave."""
+    return lambda head, others: name in [cell.strip() for cell in head] or is_header(head, others)
+
+
+def _choose(
+    table: Table,
+    smiles: str | None,
+    labels: Sequence[str] | str | None,
+    ids: str | None,
+    task: Task | str | None,
+    split: str | None,
+) -> _Wanted:
+    place = find_smiles_column(table, smiles)
+    none = task == "none" or (isinstance(task, Task) and task.kind == "none")
+    label_places = [] if none else find_label_columns(table, labels, [place])
+    part = None
+    if split is not None and split not in ("scaffold", "random"):
+        part = find_column(table.path, table.columns, split, "--split")
+    id_place = find_id_column(table, ids, [place, *label_places])
+    return _Wanted(place, id_place, {table.columns[p]: p for p in label_places}, part)
+
+
+def _read(table: Table, wanted: _Wanted) -> _Content:
+    width = len(table.columns)
+    content = _Content(labels={name: [] for name in wanted.labels})
+    content.ids = None if wanted.id is None else []
+    content.parts = None if wanted.part is None else []
+    for number, (line, fields) in enumerate(table.rows):
+        if len(fields) > width:
+            reason = f"{len(fields)} fields instead of {width}; quote fields that hold the delimiter"
+            name = "" if wanted.id is None else fields[wanted.id].strip()
+            content.bad.append(BadRow(line, fields[wanted.smiles].strip(), reason, name))
+            continue
+        fields += [""] * (width - len(fields))
+        content.lines.append(line)
+        content.rows.append(number)
+        content.smiles.append(fields[wanted.smiles].strip())
+        if content.ids is not None and wanted.id is not None:
+            content.ids.append(fields[wanted.id].strip())
+        if content.parts is not None and wanted.part is not None:
+            content.parts.append(fields[wanted.part])
+        for name, place in wanted.labels.items():
+            content.labels[name].append(fields[place])
+    if content.ids is not None:
+        named = zip(content.ids, content.rows, strict=True)
+        content.ids = [name or str(row) for name, row in named] if any(content.ids) else None
+    return content
+
+
+def _labels(
+    table: Table, read: _Content, kept: npt.NDArray[np.int64], task: Task | str | None, certain: bool
+) -> tuple[Labels | None, Task]:
+    """The labels of the kept rows; empty columns are an error only where the user named them."""
+
+    def where(row: int) -> str:
+        return f"{table.path}, line {read.lines[kept[row]]}"
+
+    columns = []
+    for name, texts in read.labels.items():
+        column = LabelColumn(name, [texts[i] for i in kept], where)
+        if has_labels(column):
+            columns.append(column)
+        elif certain:
+            raise DataError(f"The label column {name!r} of {table.path} is empty.", "Name another, or none.")
+    return read_labels(columns, task) if columns else (None, Task("none", num_tasks=0))
+
+
+def _none_readable(table: Table, read: _Content, wanted: _Wanted, error: NoMoleculesError) -> DataError:
+    failed = [BadRow(read.lines[f.position], f.smiles, f.reason) for f in error.failures]
+    reasons = "; ".join(f"line {bad.line}: {bad.text!r}: {bad.reason}" for bad in (read.bad + failed)[:3])
+    return DataError(
+        f"No row of {table.path} can be read as a molecule ({reasons}).",
+        f"SMILES were looked for in the column {table.columns[wanted.smiles]!r}. If they are in another of "
+        f"{', '.join(table.columns)}, name it with --smiles-column.",
+    )
+
+
+def _split(
+    how: str | None,
+    smiles: Sequence[str],
+    parts: Sequence[str] | None,
+    lines: Sequence[int],
+    workers: int | None,
+) -> Split | None:
+    if how is None:
+        return None
+    if parts is None:
+        return scaffold_split(smiles, workers=workers) if how == "scaffold" else random_split(len(smiles))
+    told = [_PARTS.get(part.strip().lower()) for part in parts]
+    if None in told:
+        row = told.index(None)
+        raise DataError(
+            f"Line {lines[row]}: the column {how!r} says {parts[row]!r}.", "It must say train, valid or test."
+        )
+    return {name: np.flatnonzero(np.array(told) == name) for name in ("train", "valid", "test")}
+
+
+def _columns_of(y: Any, count: int, molecules: Molecules) -> list[LabelColumn]:
+    """Labels in memory as the columns of texts that a table would have."""
+    table: npt.NDArray[np.object_] = np.asarray(y, dtype=None if hasattr(y, "shape") else object).astype(object)
+    if table.ndim == 0 or len(table) != count:
+        raise DataError(f"There are {count} SMILES but {len(table) if table.ndim else 1} labels.")
+    rows = table.reshape(count, -1)[molecules.kept]
+    names = ["y"] if rows.shape[1] == 1 else [f"y{i}" for i in range(rows.shape[1])]
+
+    def where(row: int) -> str:
+        return f"Molecule {molecules.kept[row] + 1}"
+
+    return [LabelColumn(name, [_text(v) for v in rows[:, i]], where) for i, name in enumerate(names)]
+
+
+def _text(value: Any) -> str:
+    """A label as it would be written; numbers keep every digit."""
+    if value is None:
+        return ""
+    return str(int(value)) if isinstance(value, bool | np.bool_) else str(value)

@@ -1,0 +1,1 @@
+"""Molecules: SMILES in, graphs, fingerprints and scaffolds out, by RDKit."""

@@ -1,0 +1,52 @@
+"""Morgan fingerprints of SMILES, by RDKit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from adgcl.core.errors import DataError
+from adgcl.jobs.chunks import map_chunks
+
+Bits = npt.NDArray[np.float32]
+
+
+def morgan_fingerprints(smiles: Sequence[str], radius: int = 2, bits: int = 2048, workers: int | None = None) -> Bits:
+    """Morgan fingerprints, a row of zeros and ones per molecule; many molecules take a process per core."""
+    rows = np.zeros((len(smiles), bits), dtype=np.float32)
+    done = 0
+    for size, packed in map_chunks(partial(_packed, radius=radius, bits=bits), smiles, workers):
+        rows[done : done + size] = np.unpackbits(packed, axis=1, count=bits)
+        done += size
+    return rows
+
+
+def _packed(smiles: list[str], radius: int, bits: int) -> npt.NDArray[np.uint8]:
+    """The fingerprints of a few molecules, eight bits to a byte."""
+    from rdkit import rdBase
+    from rdkit.Chem import rdFingerprintGenerator
+
+    generator = rdFingerprintGenerator.GetMorganGenerator(radius=radius, fpSize=bits)
+    with rdBase.BlockLogs():
+        rows = [generator.GetFingerprintAsNumPy(_molecule(text)) for text in smiles]
+    return np.packbits(np.stack(rows), axis=1)
+
+
+def _molecule(text: str) -> Any:
+    """The molecule of a SMILES; one with an impossible valence is read as it stands."""
+    from rdkit import Chem
+
+    molecule: Any = Chem.MolFromSmiles(text)
+    if molecule is not None:
+        return molecule
+    # Newer versions of RDKit refuse molecules of public sets that older ones, which made those sets, let pass.
+    molecule = Chem.MolFromSmiles(text, sanitize=False)
+    if molecule is None:
+        raise DataError(f"RDKit cannot read {text!r}.", "Fingerprints need molecules that RDKit reads.")
+    molecule.UpdatePropertyCache(strict=False)
+    Chem.SanitizeMol(molecule, Chem.SANITIZE_ALL ^ Chem.SANITIZE_PROPERTIES, catchErrors=True)
+    return molecule

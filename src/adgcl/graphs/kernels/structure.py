@@ -1,0 +1,73 @@
+"""What a graph is made of, counted: labels, degrees, and the neighbourhoods of Weisfeiler and Lehman."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor
+
+from adgcl.graphs.store.batch import GraphBatch
+from adgcl.graphs.store.ranges import IntArray
+
+Colours = npt.NDArray[np.uint64]
+Counts = npt.NDArray[np.float64]
+
+# Odd factors lose nothing, and keep the parts of a sum from trading places.
+_OWN, _FAR = np.uint64(3), np.uint64(5)
+# Where bins of degrees begin: one for each degree up to 16, then one for each doubling; the last has no end.
+DEGREE_BINS: IntArray = np.concatenate([np.arange(17), 2 ** np.arange(5, 13)])
+
+
+def wl_colours(batch: GraphBatch, iterations: int, reals: bool = False) -> list[Colours]:
+    """The colours of all nodes: a hash of their labels, then, again and again, of their own and incoming colours.
+
+    `c_i <- hash(c_i, sum over edges e = (j -> i) of hash(c_j, label_e))`. Like neighbourhoods have like colours in
+    whatever graphs they are; unlike ones have like colours once in 2^64. A sum (which wraps round and loses nothing)
+    does not mind the order of nodes or edges, and needs neither sorting nor a table of what was seen. With `reals`,
+    real values that nodes and edges carry are labels too.
+    """
+    source = batch.col.numpy()
+    starts = batch.crow.numpy().astype(np.int64)
+    bond = _labels(batch.num_edges, batch.edge_attr, batch.edge_num if reals else None)
+    colour = _labels(batch.num_nodes, batch.x, batch.x_num if reals else None)
+    colours = [colour]
+    for _ in range(iterations):
+        total = np.zeros(batch.num_edges + 1, dtype=np.uint64)
+        np.cumsum(_hashed(_FAR * colour[source] + bond), out=total[1:])
+        colour = _hashed(_OWN * colour + (total[starts[1:]] - total[starts[:-1]]))
+        colours.append(colour)
+    return colours
+
+
+def degree_bins(batch: GraphBatch) -> IntArray:
+    """The bin of every node's degree: how many edges point at it."""
+    degree = np.diff(batch.crow.numpy().astype(np.int64))
+    return np.searchsorted(DEGREE_BINS, degree, side="right") - 1
+
+
+def count_by_graph(batch: GraphBatch, bins: npt.NDArray[np.integer], width: int) -> Counts:
+    """How many nodes of each graph lie in each of `width` bins `[graphs, width]`."""
+    places = batch.batch.numpy() * width + bins.astype(np.int64)
+    counts = np.bincount(places, minlength=batch.num_graphs * width)
+    return counts.reshape(batch.num_graphs, width).astype(np.float64)
+
+
+def _labels(count: int, codes: Tensor | None, values: Tensor | None) -> Colours:
+    """One hash for all categories and real values of a node or an edge."""
+    label = np.zeros(count, dtype=np.uint64)
+    for columns in (codes, None if values is None else values.float().view(torch.int32)):
+        for column in () if columns is None else columns.numpy().T:
+            label = _hashed(label ^ column.astype(np.uint64))
+    return _hashed(label)
+
+
+def _hashed(values: Colours) -> Colours:
+    """Scramble 64 bits so that like inputs look unlike (SplitMix64, Steele et al. 2014)."""
+    bits = values + np.uint64(0x9E3779B97F4A7C15)
+    bits ^= bits >> np.uint64(30)
+    bits *= np.uint64(0xBF58476D1CE4E5B9)
+    bits ^= bits >> np.uint64(27)
+    bits *= np.uint64(0x94D049BB133111EB)
+    bits ^= bits >> np.uint64(31)
+    return bits

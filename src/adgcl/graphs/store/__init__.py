@@ -1,0 +1,1 @@
+"""GraphStore, GraphBatch and View: many graphs in flat arrays, in memory and on disk."""

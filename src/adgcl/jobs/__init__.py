@@ -1,0 +1,1 @@
+"""Jobs: pieces of work in this process, in others on this machine, or elsewhere, through one seam."""

@@ -1,0 +1,102 @@
+"""Executor: the one seam between work and the place where it is done."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Hashable, Iterator
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any
+
+from adgcl.core.errors import AdgclError, Interrupted
+from adgcl.core.locks import BusyError
+from adgcl.core.registry import Registry
+
+Send = Callable[[Any], None]
+# A function at the top of a module, so that it can be found elsewhere too; the way to send messages comes last.
+Work = Callable[..., Any]
+
+
+@dataclass(frozen=True)
+class Done:
+    """The work is finished, with this result."""
+
+    result: Any = None
+
+
+@dataclass(frozen=True)
+class Busy:
+    """Another process is doing the same work."""
+
+
+@dataclass(frozen=True)
+class Stopped:
+    """The work was asked to stop; what it has done is saved."""
+
+
+@dataclass(frozen=True)
+class Failed:
+    """The work cannot be done, for this reason."""
+
+    error: Exception
+
+
+End = Done | Busy | Stopped | Failed
+
+
+class Executor(ABC):
+    """Starts work and reports how it ended; `workers` pieces run at a time.
+
+    A piece of work goes by a key of the caller's choice. While it runs, its messages reach `on_message`, together with
+    the key; then `ends` yields the key with exactly one End. A piece that fails takes no other with it.
+    """
+
+    def __init__(self, workers: int = 1) -> None:
+        self.workers = workers
+        self.on_message: Callable[[Any, Any], None] = lambda key, message: None
+
+    @property
+    @abstractmethod
+    def free(self) -> int:
+        """How many more pieces can start now."""
+
+    @abstractmethod
+    def start(self, key: Hashable, work: Work, *given: Any) -> None:
+        """Call `work(*given, send)`; there must be a free place."""
+
+    @abstractmethod
+    def ends(self, seconds: float) -> Iterator[tuple[Any, End]]:
+        """What has ended, waiting up to some seconds for the first."""
+
+    @abstractmethod
+    def stop(self) -> None:
+        """Ask whatever runs to save and end; `ends` says when it has."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """End everything now."""
+
+    def __enter__(self) -> Executor:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+EXECUTORS: Registry[type[Executor]] = Registry("executor", "adgcl.jobs")
+
+
+def end_of(work: Work, given: tuple[Any, ...], send: Send) -> End:
+    """Do the work; whatever it raises becomes the End that it means."""
+    try:
+        return Done(work(*given, send))
+    except BusyError:
+        return Busy()
+    except Interrupted:
+        return Stopped()
+    except MemoryError:
+        return Failed(AdgclError("There is not enough memory.", "Try fewer --jobs, or a smaller --batch-size."))
+    except Exception as error:
+        return Failed(error)

@@ -1,0 +1,168 @@
+"""Work in processes of this machine, which may die without taking the others with them.
+
+The processes are plain child interpreters on a socket, not `multiprocessing`'s own: they never import the caller's main
+script, so a script without `if __name__ == "__main__"` works, and nothing is forked.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Hashable, Iterator
+from contextlib import suppress
+from multiprocessing.connection import Connection, wait
+from typing import Any
+
+from adgcl.core.errors import AdgclError
+from adgcl.jobs.executor import EXECUTORS, End, Executor, Failed, Stopped, Work, end_of
+
+_COMMAND = "from adgcl.jobs.processes import serve; serve({handle}, {parent}, {one_thread})"
+_LOOK = 0.5  # seconds between two looks whether the parent is still there
+
+
+@EXECUTORS.register("processes")
+class Processes(Executor):
+    """One process for each piece of work at a time; a process that is free takes the next piece."""
+
+    def __init__(self, workers: int = 1) -> None:
+        super().__init__(workers)
+        self._running: dict[_Process, Hashable] = {}
+        self._idle: list[_Process] = []
+
+    @property
+    def free(self) -> int:
+        return self.workers - len(self._running)
+
+    def start(self, key: Hashable, work: Work, *given: Any) -> None:
+        process = self._process()
+        self._running[process] = key
+        process.send((work, given))
+
+    def ends(self, seconds: float) -> Iterator[tuple[Any, End]]:
+        if not self._running:
+            time.sleep(seconds)
+            return
+        by_pipe = {process.pipe: process for process in self._running}
+        for pipe in wait(list(by_pipe), seconds):
+            process = by_pipe[pipe]  # type: ignore[index]
+            is_end, content = process.receive()
+            if not is_end:
+                self.on_message(self._running[process], content)
+                continue
+            key = self._running.pop(process)
+            if process.alive:
+                self._idle.append(process)
+            else:
+                process.end()
+            yield key, content
+
+    def stop(self) -> None:
+        for process in self._running:
+            process.stop()
+
+    def close(self) -> None:
+        for process in (*self._running, *self._idle):
+            process.end()
+        self._running.clear()
+        self._idle.clear()
+
+    def _process(self) -> _Process:
+        """One that has nothing to do, or a new one."""
+        while self._idle:
+            process = self._idle.pop()
+            if process.alive:
+                return process
+            process.end()
+        return _Process(one_thread=self.workers > 1)
+
+
+class _Process:
+    """One child interpreter: work in, messages and then an End out."""
+
+    def __init__(self, one_thread: bool) -> None:
+        self.pipe, theirs = multiprocessing.Pipe()
+        command = _COMMAND.format(handle=theirs.fileno(), parent=os.getpid(), one_thread=one_thread)
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path or os.getcwd() for path in sys.path)}
+        # A session of its own: Ctrl-C at the terminal is for the parent, which then asks its children to stop.
+        self._child = subprocess.Popen(
+            [sys.executable, "-c", command],
+            stdin=subprocess.DEVNULL,
+            env=environment,
+            pass_fds=(theirs.fileno(),),
+            start_new_session=True,
+        )
+        theirs.close()
+        self._asked_to_stop = False
+
+    def send(self, piece: Any) -> None:
+        with suppress(OSError):  # It has died; `receive` says how.
+            self.pipe.send(piece)
+
+    def receive(self) -> tuple[bool, Any]:
+        """Whether it has ended, and the End or the message; a process that has died answers by the way it died."""
+        try:
+            answer: tuple[bool, Any] = self.pipe.recv()
+        except (EOFError, OSError):
+            self._child.wait()
+            return True, Stopped() if self._asked_to_stop else Failed(self._how_it_died())
+        return answer
+
+    @property
+    def alive(self) -> bool:
+        return self._child.poll() is None
+
+    def stop(self) -> None:
+        """Ask for a polite end: a Trainer answers this signal by saving."""
+        self._asked_to_stop = True
+        if self.alive:
+            self._child.terminate()
+
+    def end(self) -> None:
+        """End it now."""
+        self.pipe.close()
+        if self.alive:
+            self._child.kill()
+        self._child.wait()
+
+    def _how_it_died(self) -> AdgclError:
+        code = self._child.returncode
+        if code == -signal.SIGKILL:
+            return AdgclError("The process was killed, perhaps because memory ran out.", "Try fewer --jobs.")
+        return AdgclError(f"The process ended unexpectedly ({'signal' if code < 0 else 'code'} {abs(code)}).")
+
+
+def serve(handle: int, parent: int, one_thread: bool) -> None:
+    """The life of a child: pieces of work in, messages and Ends out, until the parent closes the socket."""
+    os.dup2(2, 1)  # what a library prints must not mix with the parent's output
+    threading.Thread(target=_end_with_parent, args=(parent,), daemon=True).start()
+    if one_thread:
+        from threadpoolctl import threadpool_limits
+
+        threadpool_limits(limits=1)  # a process per core leaves no core for a second thread
+    with Connection(handle) as pipe:
+        while True:
+            try:
+                work, given = pipe.recv()
+                pipe.send((True, _portable(end_of(work, given, lambda message: pipe.send((False, message))))))
+            except (EOFError, OSError):
+                return
+
+
+def _portable(end: End) -> End:
+    """An End that can be sent: errors of our own kind always can, others are told in words."""
+    if isinstance(end, Failed) and not isinstance(end.error, AdgclError):
+        first_line = (str(end.error).strip().splitlines() or [""])[0]
+        return Failed(AdgclError(f"{type(end.error).__name__}: {first_line}"))
+    return end
+
+
+def _end_with_parent(parent: int) -> None:
+    """Leave no child behind when the parent is killed."""
+    while os.getppid() == parent:
+        time.sleep(_LOOK)
+    os._exit(1)

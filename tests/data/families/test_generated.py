@@ -1,0 +1,91 @@
+"""Generated graphs: the motif is there, the planted edges are the others, and a seed says it all."""
+
+from __future__ import annotations
+
+import networkx as nx
+import numpy as np
+import pytest
+
+from adgcl.core.errors import ConfigError, UnknownNameError
+from adgcl.data.families.generated import MOTIF_NODES, MOTIFS, planted_graphs
+from adgcl.data.statistics import count
+from adgcl.graphs.convert import to_networkx
+from tests.graph_strategies import assert_same_store
+
+
+@pytest.fixture(scope="module")
+def planted():
+    return planted_graphs(60, seed=1, motifs=tuple(MOTIFS))
+
+
+def test_planted_edges_aside_a_graph_is_a_tree_with_its_motif(planted):
+    dataset, mask = planted
+    store = dataset.store
+    assert mask.shape == (store.num_edges,)
+    for i in range(0, 60, 7):
+        edges = slice(store.edge_ptr[i], store.edge_ptr[i + 1])
+        kept = ~mask[edges]
+        pairs = zip(store.edge_source[edges][kept], store.edge_target()[edges][kept], strict=True)
+        graph = nx.Graph(list(pairs))
+        motif = MOTIFS[dataset.task.names[int(store.y[i, 0])]]
+        assert graph.number_of_nodes() == store.node_counts[i]
+        assert graph.number_of_edges() == store.node_counts[i] - MOTIF_NODES + len(motif)
+        assert nx.is_connected(graph)
+        whole = to_networkx(store, i)
+        matches = nx.algorithms.isomorphism.GraphMatcher(whole, nx.Graph(motif)).subgraph_is_isomorphic()
+        assert matches
+
+
+def test_both_directions_of_an_edge_are_planted_or_neither(planted):
+    dataset, mask = planted
+    store = dataset.store
+    reverse = store.edge_reverse + np.repeat(store.edge_ptr[:-1], store.edge_counts)
+    np.testing.assert_array_equal(mask, mask[reverse])
+
+
+def test_share_of_planted_edges_and_balance_of_classes(planted):
+    dataset, mask = planted
+    found = count(dataset.store)
+    assert mask.mean() == pytest.approx(1 / 3, abs=0.01)
+    assert (found.self_loops, found.isolated_nodes, set(found.classes.values())) == (0, 0, {15})
+    _, empty_mask = planted_graphs(5, redundant=0)
+    assert not empty_mask.any()
+    small, _ = planted_graphs(20, tree_nodes=(1, 1), redundant=1.0)
+    pairs = [set(zip(*np.sort(p, axis=0), strict=True)) for p in edges_of(small.store)]
+    assert [2 * len(p) for p in pairs] == small.store.edge_counts.tolist()
+
+
+def edges_of(store):
+    target = store.edge_target()
+    for i in range(len(store)):
+        edges = slice(store.edge_ptr[i], store.edge_ptr[i + 1])
+        yield np.stack((store.edge_source[edges], target[edges]))
+
+
+def test_the_seed_decides(planted):
+    again, mask = planted_graphs(60, seed=1, motifs=tuple(MOTIFS))
+    assert_same_store(again.store, planted[0].store)
+    np.testing.assert_array_equal(mask, planted[1])
+    other, _ = planted_graphs(60, seed=2, motifs=tuple(MOTIFS))
+    assert other.store.y.tolist() != again.store.y.tolist()
+    assert "seed 1" in again.origin.note
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"num_graphs": 0},
+        {"motifs": ()},
+        {"motifs": ("star", "star")},
+        {"tree_nodes": (3, 2)},
+        {"redundant": 2},
+    ],
+)
+def test_wrong_settings_are_refused(wrong):
+    with pytest.raises(ConfigError):
+        planted_graphs(**wrong)
+
+
+def test_an_unknown_motif_names_its_neighbours():
+    with pytest.raises(UnknownNameError, match="'house'"):
+        planted_graphs(3, motifs=("hause",))
