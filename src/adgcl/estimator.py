@@ -16,7 +16,7 @@ from adgcl.core.errors import CheckpointError, ConfigError, DataError
 from adgcl.core.files import ensure_folder, write_json
 from adgcl.data.dataset import Dataset
 from adgcl.experiments.application import embed_dataset
-from adgcl.experiments.planning import Wishes, plan
+from adgcl.experiments.planning import Request, plan
 from adgcl.experiments.source import Source
 from adgcl.training.checkpoints import random_states, save_checkpoint
 from adgcl.training.run_folder import RunFolder
@@ -89,7 +89,7 @@ class GraphEmbedder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         files = RunFolder(ensure_folder(Path(folder)))
         run, saved = self.run_, self.run_.checkpoint
         write_json(files.config, run.config.to_tree())
-        save_checkpoint(files.checkpoint, run.method, run.config, saved.progress, random_states(saved), saved.data)
+        save_checkpoint(files.checkpoint, run.method, run.config, saved.position, random_states(saved), saved.data)
         parameters = {**self.get_params(), "data_dir": None if self.data_dir is None else str(self.data_dir)}
         write_json(files.path / _PARAMETERS, parameters)
         return files.path
@@ -125,8 +125,8 @@ class GraphEmbedder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             "device": self.device,
             **({} if self.epochs is None else {"epochs": self.epochs}),
         }
-        wishes = Wishes(self.method, flags=_under(self.settings or {}, {"training": training}))
-        run = plan(dataset, wishes).run
+        request = Request(self.method, flags=_under(self.settings or {}, {"training": training}))
+        run = plan(dataset, request).run
         dataset = source.seen_through(dataset, run.data)
         self._mind_bad_rows(dataset)
         tracker = ProgressBar(self.method, enabled=self.verbose)

@@ -10,7 +10,7 @@ from adgcl.core.errors import DataError
 from adgcl.data.dataset import Dataset, Origin
 from adgcl.graphs.kernels.precision import EMULATE
 from adgcl.methods.base import METHODS
-from adgcl.training.checkpoints import Progress, load_checkpoint, save_checkpoint
+from adgcl.training.checkpoints import Position, load_checkpoint, save_checkpoint
 from adgcl.training.embedding import embed_dataset
 from adgcl.training.run_config import resolve
 from adgcl.training.trainer import Trainer, build_method
@@ -120,7 +120,7 @@ def test_checkpoint_round_trip(case, tmp_path):
     method = build_method(config, store.spec, store.task)
     batch, path = store.batch(np.arange(14)), tmp_path / "c.safetensors"
     method.step(batch, torch.Generator().manual_seed(0))
-    save_checkpoint(path, method, config, Progress(1), {"noise": torch.Generator().get_state()}, {})
+    save_checkpoint(path, method, config, Position(1), {"noise": torch.Generator().get_state()}, {})
     loaded = load_checkpoint(path).make_method()
     np.testing.assert_array_equal(embed(loaded, store), embed(method, store))
     # The optimisers came back too: one more step keeps the twins equal.

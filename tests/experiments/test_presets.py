@@ -6,9 +6,9 @@ import pytest
 
 from adgcl.core.errors import ConfigError, UnknownNameError
 from adgcl.data.load import load_dataset
-from adgcl.experiments.planning import Wishes, plan
+from adgcl.experiments.planning import Request, plan
 from adgcl.experiments.presets import Preset, _on_its_base, is_row, presets
-from adgcl.experiments.tables import datasets_of, rows_of
+from adgcl.experiments.tables.rows import datasets_of, rows_of
 from adgcl.methods.base import METHODS
 from adgcl.published import layout, layouts
 
@@ -35,9 +35,9 @@ def test_a_row_with_a_base_differs_from_it_only_where_it_says():
 def test_a_tuned_row_is_planned_only_with_a_value(toys):
     dataset = load_dataset(toys)
     with pytest.raises(ConfigError, match="validation"):
-        plan(dataset, Wishes("adgcl-opt"))
-    chosen = plan(dataset, Wishes("adgcl-opt", assignments=("reg_lambda=5.0",)))
-    assert chosen.run == plan(dataset, Wishes("adgcl")).run and chosen.row == "adgcl-opt"
+        plan(dataset, Request("adgcl-opt"))
+    chosen = plan(dataset, Request("adgcl-opt", assignments=("reg_lambda=5.0",)))
+    assert chosen.run == plan(dataset, Request("adgcl")).run and chosen.row == "adgcl-opt"
 
 
 def test_tables_are_those_of_the_paper():

@@ -4,20 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from adgcl.data.features import choose_features
-from adgcl.data.load import load_dataset
-from adgcl.experiments.presets import preset_for
-from adgcl.protocols.judging import evaluate_method
-from adgcl.protocols.unsupervised import UnsupervisedConfig
-from adgcl.training.run_config import resolve
+from adgcl.experiments.evaluation import evaluate
+from adgcl.experiments.planning import Request
+from adgcl.experiments.source import Source
 
 
 def judged(name, method, data_dir, seeds, overrides=()):
-    dataset = load_dataset(name, data_dir=data_dir)
-    preset = preset_for(method, dataset)
-    run = resolve(preset.settings_for(dataset, "as_published"), ["device=cpu", *overrides])
-    dataset = dataset.with_store(choose_features(dataset.store, run.data.features))
-    return evaluate_method(dataset, run, UnsupervisedConfig(mode="as_published", **preset.protocol), seeds)[0]
+    request = Request(method, flags={"protocol": {"mode": "as_published"}}, assignments=("device=cpu", *overrides))
+    return evaluate(Source(name, data_dir), request, seeds).records[0]
 
 
 @pytest.mark.parametrize(

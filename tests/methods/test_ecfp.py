@@ -10,7 +10,7 @@ from adgcl.data.dataset import Dataset, Origin
 from adgcl.data.load import load_dataset
 from adgcl.estimator import GraphEmbedder
 from adgcl.experiments.application import embed_data
-from adgcl.experiments.planning import Wishes, plan
+from adgcl.experiments.planning import Request, plan
 from adgcl.experiments.pretraining import pretrain
 from adgcl.experiments.source import Source
 from adgcl.graphs.chem.morgan import morgan_fingerprints
@@ -54,13 +54,13 @@ def test_molecules_of_public_sets_that_rdkit_refuses_still_have_neighbourhoods()
 def test_graphs_without_smiles_are_refused_before_any_work():
     social = Dataset("IMDB", random_store(), Origin("tu"))
     with pytest.raises(DataError, match="IMDB has no SMILES to take fingerprints of") as caught:
-        plan(social, Wishes("ecfp"))
+        plan(social, Request("ecfp"))
     assert "adgcl methods" in caught.value.hint
 
 
 def test_a_run_folder_embeds_new_molecules(tmp_path):
     old = load_dataset(["CCN", "CCCl", "c1ccccc1"])
-    run = pretrain(Source(old), tmp_path / "run", Wishes("ecfp", flags={"method": {"bits": 256}})).folder
+    run = pretrain(Source(old), tmp_path / "run", Request("ecfp", flags={"method": {"bits": 256}})).folder
     table = tmp_path / "new.csv"
     table.write_text("smiles\n" + "\n".join([*MOLECULES[:2], "nonsense", MOLECULES[2]]) + "\n")
     embedded = embed_data(run, Source(table))

@@ -12,22 +12,24 @@ from adgcl.core.errors import DataError
 from adgcl.core.schema import Task
 from adgcl.data.dataset import Dataset, Origin
 from adgcl.protocols import supervised
-from adgcl.protocols.judging import evaluate_embedding, evaluate_method, published_figure, work_name
+from adgcl.protocols.base import make_protocol
+from adgcl.protocols.finished_run import FinishedRunConfig
 from adgcl.protocols.metrics import score
 from adgcl.protocols.parts import fold_parts
 from adgcl.protocols.probes.checks import check_labelled
 from adgcl.protocols.probes.folds import cross_validation, fold_seed
+from adgcl.protocols.recording import make_record, published_figure
 from adgcl.protocols.selection import Evaluation, select
-from adgcl.protocols.supervised import HEAD, part_scores
-from adgcl.protocols.unsupervised import UnsupervisedConfig, run_seed
+from adgcl.protocols.supervised import HEAD, SupervisedProtocolConfig, part_scores
 from adgcl.training.checkpoints import load_checkpoint
 from adgcl.training.run_config import resolve
 from adgcl.training.run_folder import RunFolder
 from adgcl.training.trainer import build_method
+from tests.evaluation_cases import Listener, evaluated, run_seed
 from tests.graph_cases import random_store
 
 SPLIT = {"train": np.arange(24), "valid": np.arange(24, 32), "test": np.arange(32, 40)}
-STRICT = UnsupervisedConfig(mode="strict", evaluate_every=2, num_folds=3)
+STRICT = SupervisedProtocolConfig(mode="strict", evaluate_every=2, num_folds=3)
 PUBLISHED = STRICT.model_copy(update={"mode": "as_published"})
 MODES = [STRICT, PUBLISHED]
 
@@ -164,17 +166,14 @@ def test_an_interrupted_seed_trains_no_finished_fold_again_and_ends_the_same(tmp
 
 
 def test_a_record_is_made_of_the_head_alone(tmp_path):
-    messages = []
-    both = STRICT.model_copy(update={"probes": ("linear", "svm")})
-    records = evaluate_method(dataset(), config(), both, [0, 1], work=tmp_path, on_progress=messages.append)
-    (record,) = records
+    listener = Listener()
+    (record,) = evaluated(dataset(), config(), STRICT, [0, 1], work=tmp_path, watcher=listener)
     assert (record.protocol, record.probe, record.metric) == ("supervised", "head", "accuracy")
     assert "probes" not in record.config["protocol"]
     assert len(record.runs[0]["folds"]) == len(record.runs[0]["epochs"]) == 3
     json.dumps(record.to_json(), allow_nan=False)
-    assert work_name(dataset(), config(), both) == work_name(dataset(), config(), STRICT)
     # Progress runs over all folds and reaches its end once, at the end of the last one.
-    first = [m for m in messages if m.seed == 0]
+    first = [report for seed, report in listener.heard if seed == 0]
     assert [m.done for m in first] == sorted(m.done for m in first)
     assert first[0].total >= 4 * 2 * 3
     assert [m.done == m.total for m in first].count(True) == 1
@@ -182,17 +181,20 @@ def test_a_record_is_made_of_the_head_alone(tmp_path):
 
 
 def test_published_mode_chooses_one_epoch_for_all_folds():
-    (record,) = evaluate_method(dataset(), config(), PUBLISHED, [0])
+    (record,) = evaluated(dataset(), config(), PUBLISHED, [0])
     assert len(record.runs[0]["epochs"]) == 1
     assert len(record.runs[0]["folds"]) == 3
 
 
 def test_the_papers_figure_stands_beside_the_head_and_no_probe():
     mutag = dataset(name="MUTAG")
-    assert published_figure(mutag, "supervised", HEAD)["method"] == "F-GIN"
+    protocol = make_protocol(STRICT)
+    assert published_figure(protocol, mutag, "supervised", HEAD)["method"] == "F-GIN"
     esol = dataset(name="ogbg-molesol")
-    assert published_figure(esol, "supervised", HEAD)["table"] == "table1-ogb"
-    (record,) = evaluate_embedding(np.random.default_rng(0).normal(size=(40, 3)), mutag, config(), STRICT, [0])
+    assert published_figure(protocol, esol, "supervised", HEAD)["table"] == "table1-ogb"
+    finished = make_protocol(FinishedRunConfig(num_folds=3))
+    seed = finished.judge_seed(np.random.default_rng(0).normal(size=(40, 3)), mutag, 0)
+    record = make_record(finished, mutag, config(), "linear", [seed])
     assert record.published is None
     assert "trained with labels" in record.notes[0]
 
@@ -201,7 +203,7 @@ def test_one_class_in_training_is_a_result_not_a_crash():
     y = np.zeros(40)
     y[[24, 28, 32, 36]] = 1
     for task in (Task("multiclass", num_classes=2), Task("binary")):
-        (record,) = evaluate_method(dataset(SPLIT, y, task), config(), STRICT, [0])
+        (record,) = evaluated(dataset(SPLIT, y, task), config(), STRICT, [0])
         assert 0 <= record.mean <= 100
 
 
@@ -210,7 +212,7 @@ def test_folds_without_a_score_are_left_out():
     y = np.zeros(40)
     y[:3] = 1
     ten = PUBLISHED.model_copy(update={"num_folds": 10})
-    (record,) = evaluate_method(dataset(None, y, Task("binary")), config(epochs=1), ten, [0])
+    (record,) = evaluated(dataset(None, y, Task("binary")), config(epochs=1), ten, [0])
     folds = record.runs[0]["folds"]
     assert None in folds
     assert record.mean == pytest.approx(np.mean([f for f in folds if f is not None]), abs=1e-4)

@@ -12,11 +12,12 @@ from adgcl.core.schema import Task
 from adgcl.data.dataset import Dataset, Origin
 from adgcl.experiments.presets import preset_for, presets
 from adgcl.protocols import unsupervised
-from adgcl.protocols.jobs import run_jobs
-from adgcl.protocols.judging import evaluate_method, published_figure
+from adgcl.protocols.base import PROTOCOLS, make_protocol
+from adgcl.protocols.recording import published_figure
 from adgcl.protocols.selection import Evaluation, select
-from adgcl.protocols.unsupervised import UnsupervisedConfig, judge, run_seed
+from adgcl.protocols.unsupervised import UnsupervisedConfig, judge
 from adgcl.training.run_config import resolve
+from tests.evaluation_cases import Listener, evaluated, run_seed
 from tests.graph_cases import random_store
 
 
@@ -118,11 +119,11 @@ def test_an_interrupted_seed_goes_on_and_ends_the_same(tmp_path, monkeypatch):
 
 
 def test_processes_give_the_numbers_of_one_process(tmp_path):
-    alone = evaluate_method(dataset(), config(), PROTOCOL, [0, 1, 2], jobs=1)
-    seen = []
-    together = evaluate_method(dataset(), config(), PROTOCOL, [0, 1, 2], jobs=2, work=tmp_path, on_progress=seen.append)
+    alone = evaluated(dataset(), config(), PROTOCOL, [0, 1, 2], jobs=1)
+    listener = Listener()
+    together = evaluated(dataset(), config(), PROTOCOL, [0, 1, 2], jobs=2, work=tmp_path, watcher=listener)
     assert together[0].values == alone[0].values
-    assert {message.seed for message in seen} == {0, 1, 2}
+    assert {seed for seed, _ in listener.heard} == {0, 1, 2}
     record = together[0]
     assert record.mean == pytest.approx(np.mean(record.values))
     assert record.std == pytest.approx(np.std(record.values, ddof=1), abs=1e-6)
@@ -130,7 +131,7 @@ def test_processes_give_the_numbers_of_one_process(tmp_path):
 
 
 def test_a_record_keeps_the_course_that_the_epoch_was_chosen_from():
-    record, svm = evaluate_method(
+    record, svm = evaluated(
         dataset(), config(), PROTOCOL.model_copy(update={"mode": "as_published", "probes": ("linear", "svm")}), [0]
     )
     (run,) = record.runs
@@ -144,31 +145,19 @@ def test_a_record_keeps_the_course_that_the_epoch_was_chosen_from():
     assert svm.runs[0]["course"]["test"] != course["test"]
 
 
-def _square(task, send):
-    send(task)
-    if task < 0:
-        raise ValueError("negative")
-    return task * task
-
-
-def test_jobs_return_in_any_order_with_their_place():
-    assert dict(run_jobs(_square, [3, 1, 2], 2)) == {0: 9, 1: 1, 2: 4}
-    with pytest.raises(ValueError, match="negative"):
-        list(run_jobs(_square, [1, -1, 2], 2))
-
-
 def test_published_figures_are_found_by_probe():
     mutag = Dataset("MUTAG", random_store(), Origin("tu"))
-    assert published_figure(mutag, "adgcl", "linear")["table"] == "table1-tu"
-    assert published_figure(mutag, "adgcl", "svm")["table"] == "table-svm"
-    assert published_figure(mutag, "unheard-of", "linear") is None
-    assert published_figure(dataset(), "adgcl", "linear") is None
+    protocol = make_protocol(PROTOCOL)
+    assert published_figure(protocol, mutag, "adgcl", "linear")["table"] == "table1-tu"
+    assert published_figure(protocol, mutag, "adgcl", "svm")["table"] == "table-svm"
+    assert published_figure(protocol, mutag, "unheard-of", "linear") is None
+    assert published_figure(protocol, dataset(), "adgcl", "linear") is None
 
 
 def test_every_preset_resolves():
     for name, preset in presets().items():
         assert resolve(preset.settings).method.name == (preset.base or name).rsplit("-", 1)[0]
-        UnsupervisedConfig(**preset.protocol)
+        PROTOCOLS[preset.judged_by].Config(**preset.protocol)
 
 
 def test_presets_follow_the_family_and_the_mode():

@@ -85,7 +85,7 @@ def test_kill_9_three_times_gives_the_same_bytes(tmp_path):
         time.sleep(moments.uniform(0.0, 0.6))
         process.kill()
         process.wait()
-    progress = checkpoints.load_checkpoint(path).progress
+    progress = checkpoints.load_checkpoint(path).position
     assert _start(tmp_path / "killed").wait() == 0
     final = [(tmp_path / n / "checkpoint.safetensors").read_bytes() for n in ("whole", "killed")]
     assert final[0] == final[1], f"differs after resuming from {progress}"
@@ -107,7 +107,7 @@ def test_ctrl_c_saves_and_says_how_to_resume(tmp_path):
     with pytest.raises(Interrupted) as caught:
         trainer.fit()
     assert "--resume" in caught.value.hint
-    saved = checkpoints.load_checkpoint(tmp_path / "run" / "checkpoint.safetensors").progress
+    saved = checkpoints.load_checkpoint(tmp_path / "run" / "checkpoint.safetensors").position
     assert (saved.epoch, saved.step) == (1, 3)
     train(tmp_path / "run", resume=True, epochs=4).fit()
     train(tmp_path / "whole").fit()
@@ -121,14 +121,14 @@ def test_a_loss_that_is_not_finite_stops_and_keeps_the_last_good_state(tmp_path,
 
     def poisoned(batch, generator):
         metrics = original(batch, generator)
-        return {"loss": torch.tensor(float("nan"))} if trainer.progress.epoch == 2 else metrics
+        return {"loss": torch.tensor(float("nan"))} if trainer.position.epoch == 2 else metrics
 
     monkeypatch.setattr(trainer.method, "step", poisoned)
     with pytest.raises(TrainingError, match="epoch 3") as caught:
         trainer.fit()
     assert "last good state" in caught.value.hint
     saved = checkpoints.load_checkpoint(tmp_path / "checkpoint.safetensors")
-    assert saved.progress.epoch == 2
+    assert saved.position.epoch == 2
     assert all(torch.isfinite(t).all() for n, t in saved.tensors.items() if n.startswith("network"))
 
 
@@ -204,9 +204,8 @@ def test_metrics_are_means_over_graphs(tmp_path):
     step = trainer._step
 
     def watched(ids, epoch):
-        metrics = step(ids, epoch)
-        seen.append((len(ids), metrics["loss"]))
-        return metrics
+        step(ids, epoch)
+        seen.append((len(ids), trainer._tally.latest["loss"]))
 
     trainer._step = watched
     trainer.fit()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from adgcl.cli import options
-from adgcl.cli.requests import given, make_source, make_wishes
+from adgcl.cli.requests import given, make_request, make_source
 from adgcl.cli.screen import Screen
 from adgcl.cli.typed import typed_command
 from adgcl.core.errors import ConfigError
@@ -16,7 +16,7 @@ from adgcl.core.files import check_writable
 
 if TYPE_CHECKING:
     from adgcl.experiments.evaluation import Judged
-    from adgcl.experiments.planning import Wishes
+    from adgcl.experiments.planning import Request
     from adgcl.experiments.source import Source
 
 _PROBES = {"linear": ["linear"], "svm": ["svm"], "both": ["linear", "svm"]}
@@ -29,6 +29,7 @@ def evaluate(
     seeds: options.Seeds = None,
     mode: options.Mode = None,
     probe: options.Probe = "linear",
+    protocol: options.Protocol = None,
     jobs: options.Jobs = None,
     work: options.Work = Path("runs"),
     fresh: options.Fresh = False,
@@ -65,13 +66,14 @@ def evaluate(
     columns = {"smiles_column": smiles_column, "id_column": id_column, "task": task, "split": split}
     source = make_source(data, data_dir, label_columns, **columns)
     training = {"epochs": epochs, "batch_size": batch_size, "device": device, "precision": precision}
-    wishes = make_wishes(method, config, assignments, {"probes": _probes(probe), **given(mode=mode)}, **training)
+    judging = {"probes": _probes(probe), **given(mode=mode, name=protocol)}
+    request = make_request(method, config, assignments, judging, **training)
     command = typed_command(ctx)
     check_writable(out)
     if run is not None:
-        judged = _judge_run(screen, run, source, wishes, seeds, command)
+        judged = _judge_run(screen, run, source, request, seeds, command)
     else:
-        judged = _judge_method(screen, source, wishes, seeds, (work, jobs, fresh), command)
+        judged = _judge_method(screen, source, request, seeds, (work, jobs, fresh), command)
     _finish(screen, judged, out)
 
 
@@ -93,40 +95,48 @@ def _run_and_data(items: list[str]) -> tuple[Path | None, str]:
     return None, items[0]
 
 
-def _judge_run(screen: Screen, run: Path, source: Source, wishes: Wishes, seeds: int | None, command: str) -> Judged:
+def _judge_run(screen: Screen, run: Path, source: Source, request: Request, seeds: int | None, command: str) -> Judged:
     from adgcl.cli.progress import Bars
     from adgcl.experiments.evaluation import evaluate_run
 
-    training = dict(wishes.flags["training"])
+    training = dict(request.flags["training"])
     device = training.pop("device", "auto")
-    if wishes.method or training:
+    if request.method or training:
         hint = "Leave out --method, --epochs and the like, or leave out RUN."
         raise ConfigError("A finished run cannot be trained again.", hint)
     with Bars(screen) as bars:
-        return evaluate_run(run, source, wishes, seeds, device=device, progress=bars, command=command)
+        return evaluate_run(
+            run, source, request, seeds, device=device, progress=bars, on_seed=bars.judged, command=command
+        )
 
 
 def _judge_method(
     screen: Screen,
     source: Source,
-    wishes: Wishes,
+    request: Request,
     seeds: int | None,
     work: tuple[Path, int | None, bool],
     command: str,
 ) -> Judged:
+    from adgcl.cli.job_progress import JobBars
     from adgcl.cli.progress import Bars
-    from adgcl.experiments.evaluation import DEFAULT_SEEDS, Work, evaluate_new
+    from adgcl.experiments.evaluation import DEFAULT_SEEDS, Work, evaluate_loaded
+    from adgcl.experiments.source import LoadedSource
 
-    wanted = range(seeds or DEFAULT_SEEDS)
     with Bars(screen) as bars:
-        return evaluate_new(source, wishes, wanted, Work(*work), progress=bars, on_progress=bars.seed, command=command)
+        data = LoadedSource.of(source, bars)
+    with JobBars(screen) as watcher:
+        return evaluate_loaded(
+            data, request, range(seeds or DEFAULT_SEEDS), Work(*work), watcher=watcher, command=command
+        )
 
 
 def _finish(screen: Screen, judged: Judged, out: Path) -> None:
     from adgcl.cli.bad_rows import show_bad_rows
+    from adgcl.protocols.record_folder import keep
     from adgcl.reports.tables import as_text
 
-    paths = [record.save(out) for record in judged.records]
+    paths = [keep(record, out) for record in judged.records]
     show_bad_rows(screen, judged.dataset.bad_rows, len(judged.dataset) + len(judged.dataset.bad_rows))
     records: list[dict[str, Any]] = [record.to_json() for record in judged.records]
     screen.emit({"records": records, "files": [str(path) for path in paths], "reused_seeds": judged.reused})

@@ -1,41 +1,50 @@
-"""Progress of many jobs on stderr: one bar for all, one for each that runs; or a line per job for a log."""
+"""Progress of many jobs on stderr: one bar for all, one for each that runs; or a line now and then for a log."""
 
 from __future__ import annotations
 
+import time
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from adgcl.cli.screen import Screen, console
+from adgcl.experiments.evaluation import Watcher
 from adgcl.reports.numbers import seconds_label
 
 if TYPE_CHECKING:
-    from adgcl.experiments.events import Event
     from adgcl.experiments.jobs import Job
-    from adgcl.experiments.scheduling import Schedule
+    from adgcl.experiments.schedule import Event, Schedule
+
+_BETWEEN_LINES = 30.0  # seconds between two lines of a log about a job that runs
 
 
-class JobBars:
+class JobBars(Watcher):
     """Follows the events of a Schedule."""
 
-    def __init__(self, screen: Screen, total: int) -> None:
-        self.screen, self.total, self.done = screen, total, 0
+    def __init__(self, screen: Screen) -> None:
+        self.screen, self.total, self.done = screen, 0, 0
         self.schedule: Schedule | None = None
         self._bars: Any = None
         self._tasks: dict[Job, Any] = {}
+        self._last_line = time.monotonic()
+
+    def begin(self, schedule: Schedule) -> None:
+        self.schedule, self.total, self.done = schedule, len(schedule.jobs), 0
+        if self._bars is not None:
+            self._bars.update(self._all, total=self.total, completed=0)
 
     def __enter__(self) -> JobBars:
         if self.screen.live:
             from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
             columns = (
-                TextColumn("{task.description}"),
-                BarColumn(),
+                TextColumn("{task.description}", markup=False),
+                BarColumn(bar_width=20),
                 MofNCompleteColumn(),
-                TextColumn("{task.fields[note]}"),
+                TextColumn("{task.fields[note]}", markup=False),
                 TimeElapsedColumn(),
             )
             self._bars = Progress(*columns, console=console(stderr=True), transient=True)
-            self._all = self._bars.add_task("all jobs", total=self.total, note="")
+            self._all = self._bars.add_task("all jobs", total=None, note="")
             self._bars.start()
         return self
 
@@ -65,6 +74,10 @@ class JobBars:
         result = event.job.result() if event.kind == "finished" else None
         what = f"finished in {seconds_label(result.seconds)}" if result else str(event.content or event.kind)
         text = f"[{self.done}/{self.total}] {event.job}: {what}{self._left()}"
+        self._print(text)
+
+    def _print(self, text: str) -> None:
+        self._last_line = time.monotonic()
         if self._bars is not None:
             self._bars.console.print(text, markup=False, soft_wrap=True)
         elif not self.screen.quiet:
@@ -85,11 +98,13 @@ class JobBars:
             self._overall()
 
     def _move(self, event: Event) -> None:
+        report = event.content
+        note = "  ".join(f"{name.replace('_', ' ')} {value:.3f}" for name, value in report.metrics.items())
         if self._bars is not None and event.job in self._tasks:
-            message = event.content
-            note = "  ".join(f"{name.replace('_', ' ')} {value:.3f}" for name, value in message.metrics.items())
-            total = message.total or None
-            self._bars.update(self._tasks[event.job], completed=message.done, total=total, note=note)
+            task = self._tasks[event.job]
+            self._bars.update(task, completed=report.done, total=report.total or None, note=note)
+        elif self._bars is None and time.monotonic() - self._last_line >= _BETWEEN_LINES:
+            self._print(f"{event.job}: epoch {report.epoch} of {report.epochs}  {note}{self._left()}")
 
     def _remove(self, job: Job) -> None:
         if job in self._tasks:

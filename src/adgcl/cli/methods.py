@@ -8,9 +8,15 @@ from typing import Any
 from adgcl.cli.options import Json
 from adgcl.cli.screen import Screen, table
 
+_TITLES = {
+    "methods": "Methods (--method NAME)",
+    "encoders": "Encoders (--set encoder.name=NAME)",
+    "protocols": "Protocols (--protocol NAME)",
+}
+
 
 def methods(as_json: Json = False) -> None:
-    """List the methods, encoders and augmentations, each with what it is.
+    """List the methods, encoders, augmentations and protocols, each with what it is.
 
     \b
     Examples:
@@ -20,18 +26,25 @@ def methods(as_json: Json = False) -> None:
     from adgcl.augmentations.base import AUGMENTATIONS
     from adgcl.encoders.base import ENCODERS
     from adgcl.methods.base import METHODS
+    from adgcl.protocols.base import PROTOCOLS
 
     screen = Screen(as_json)
-    registries: dict[str, Any] = {"methods": METHODS, "encoders": ENCODERS, "augmentations": AUGMENTATIONS}
+    registries: dict[str, Any] = {
+        "methods": METHODS,
+        "encoders": ENCODERS,
+        "augmentations": AUGMENTATIONS,
+        "protocols": PROTOCOLS,
+    }
     found = {noun: [_describe(name, registry[name]) for name in registry] for noun, registry in registries.items()}
-    screen.emit(found)
+    broken = {module: why for registry in registries.values() for module, why in registry.broken.items()}
+    screen.emit({**found, "broken": broken})
     for noun, rows in found.items():
-        title = {"methods": "Methods (--method NAME)", "encoders": "Encoders (--set encoder.name=NAME)"}.get(
-            noun, noun.capitalize()
-        )
+        title = _TITLES.get(noun, noun.capitalize())
         columns = ("name", "title", "what it is") if noun == "methods" else ("name", "what it is")
         cells = [tuple(row[key] for key in ("name", "title", "description") if key in row) for row in rows]
         screen.show(table(columns, cells, title=title))
+    for module, why in broken.items():
+        screen.warn(f"{module} cannot be imported and is left out: {why}")
 
 
 def _describe(name: str, variant: Any) -> dict[str, str]:

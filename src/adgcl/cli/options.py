@@ -65,6 +65,15 @@ Precision = Annotated[
         "--precision", help="float32, or bfloat16 where the machine has it (else float32).", rich_help_panel=_SETTINGS
     ),
 ]
+StartFrom = Annotated[
+    str | None,
+    typer.Option(
+        "--start-from",
+        metavar="RUN",
+        help="Start with the trained encoder of this run, checkpoint or packaged encoder.",
+        rich_help_panel=_SETTINGS,
+    ),
+]
 ConfigFile = Annotated[
     Path | None, typer.Option("--config", "-c", help="A TOML file with settings.", rich_help_panel=_SETTINGS)
 ]
@@ -91,6 +100,10 @@ Mode = Annotated[
     typer.Option("--mode", help="strict (leaks nothing, the default) or as_published.", rich_help_panel=_JUDGING),
 ]
 Probe = Annotated[str, typer.Option("--probe", help="linear, svm or both.", rich_help_panel=_JUDGING)]
+Protocol = Annotated[
+    str | None,
+    typer.Option("--protocol", help="How to judge. Default: what the method is for.", rich_help_panel=_JUDGING),
+]
 Jobs = Annotated[
     int | None,
     typer.Option(

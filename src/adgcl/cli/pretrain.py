@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from adgcl.cli import options
-from adgcl.cli.requests import make_source, make_wishes
+from adgcl.cli.requests import make_request, make_source
 from adgcl.cli.screen import Screen
 
 if TYPE_CHECKING:
-    from adgcl.experiments.planning import Wishes
+    from adgcl.experiments.planning import Request
     from adgcl.experiments.pretraining import Pretrained
     from adgcl.experiments.source import Source
 
@@ -29,6 +29,7 @@ def pretrain(
     ] = None,
     device: options.Device = None,
     precision: options.Precision = None,
+    start_from: options.StartFrom = None,
     config: options.ConfigFile = None,
     assignments: options.Assignments = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in --out.")] = False,
@@ -59,14 +60,15 @@ def pretrain(
         "seed": seed,
         "device": device,
         "precision": precision,
+        "start_from": start_from,
     }
-    done = _run(screen, source, out, make_wishes(method, config, assignments, **training), resume)
+    done = _run(screen, source, out, make_request(method, config, assignments, **training), resume)
     screen.emit(_summary(done))
     _print_summary(screen, done)
     _print_next(screen, done, source)
 
 
-def _run(screen: Screen, source: Source, out: Path, wishes: Wishes, resume: bool) -> Pretrained:
+def _run(screen: Screen, source: Source, out: Path, request: Request, resume: bool) -> Pretrained:
     from adgcl.cli.bad_rows import show_bad_rows
     from adgcl.cli.progress import Bars
     from adgcl.experiments import pretraining
@@ -74,7 +76,7 @@ def _run(screen: Screen, source: Source, out: Path, wishes: Wishes, resume: bool
 
     with Bars(screen) as bars:
         tracker = ProgressBar("pretrain", enabled=screen.live)
-        done = pretraining.pretrain(source, out, wishes, resume=resume, trackers=[tracker], progress=bars)
+        done = pretraining.pretrain(source, out, request, resume=resume, trackers=[tracker], progress=bars)
     bad_rows = done.dataset.bad_rows
     show_bad_rows(screen, bad_rows, len(done.dataset) + len(bad_rows), out / pretraining.BAD_ROWS_FILE)
     return done
@@ -108,11 +110,8 @@ def _print_summary(screen: Screen, done: Pretrained) -> None:
         screen.show(
             f"{title} on {done.dataset.name}: {len(done.dataset):,} graphs, {epochs}{seconds_label(done.seconds)}."
         )
-    numbers = [
-        f"{label} {done.metrics[name]:.3f}"
-        for name, label in (("loss", "loss"), ("drop_ratio", "drop ratio"))
-        if name in done.metrics
-    ]
+    kept = METHODS[done.run.method.name].kept(done.run.method)
+    numbers = [f"{name.replace('_', ' ')} {done.metrics[name]:.3f}" for name in kept if name in done.metrics]
     screen.show(f"Run folder: {done.folder}" + (f"   last epoch: {', '.join(numbers)}" if numbers else ""))
 
 

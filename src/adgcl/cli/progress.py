@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from adgcl.cli.screen import Screen, console
-
-if TYPE_CHECKING:
-    from adgcl.protocols.judging import SeedProgress
 
 
 class Bars:
@@ -80,9 +77,5 @@ class Bars:
     def embedded(self, done: int, total: int) -> None:
         self.update("embed", done, total)
 
-    def seed(self, message: SeedProgress) -> None:
-        """A bar per running seed, with what its last step measured."""
-        note = "  ".join(f"{name.replace('_', ' ')} {value:.3f}" for name, value in message.metrics.items())
-        self.update(f"seed {message.seed}", message.done, message.total, note)
-        if not self.screen.live and message.total and message.done == message.total:
-            self.screen.aside(f"seed {message.seed}: trained")
+    def judged(self, done: int, total: int) -> None:
+        self.update("judge", done, total)

@@ -35,16 +35,16 @@ def quickstart(
     """
     screen = Screen(as_json, quiet)
     screen.aside("Getting ready ...")
-    from adgcl.cli.progress import Bars
+    from adgcl.cli.job_progress import JobBars
     from adgcl.experiments import quickstart as job
 
     command = typed_command(ctx)
-    with Bars(screen) as bars:
+    with JobBars(screen) as bars:
         done = job.quickstart(
             out,
             epochs=job.EPOCHS if epochs is None else epochs,
             on_stage=lambda text: screen.aside(f"Judging {text} ..."),
-            on_progress=bars.seed,
+            watcher=bars,
             command=command,
         )
     screen.emit({"run": str(out), "records": [r.to_json() for r in done.records], "reused_seeds": done.reused})

@@ -14,7 +14,7 @@ from adgcl.core.errors import ConfigError
 from adgcl.core.files import check_writable
 
 if TYPE_CHECKING:
-    from adgcl.experiments.reproduction import Place, Reproduction, Request
+    from adgcl.experiments.tables.reproduction import Place, Reproduction, TableRequest
     from adgcl.reports.comparison import Comparison
 
 _MODES = {"as_published": ("as_published",), "strict": ("strict",), "both": ("as_published", "strict")}
@@ -55,6 +55,7 @@ def reproduce(
     jobs: Annotated[
         int | None, typer.Option("--jobs", "-j", min=1, help="Processes at a time. Default: cores.")
     ] = None,
+    executor: Annotated[str, typer.Option("--executor", help="Where jobs run: processes or inline.")] = "processes",
     max_hours: Annotated[
         float | None, typer.Option("--max-hours", min=0.0, help="Stop after this time; the same command goes on.")
     ] = None,
@@ -83,7 +84,7 @@ def reproduce(
       adgcl reproduce table1-ogb --methods adgcl random_init ecfp --list
     """
     from adgcl.cli.progress import Bars
-    from adgcl.experiments.reproduction import Request, open_table
+    from adgcl.experiments.tables.reproduction import TableRequest, open_table
     from adgcl.published import layout
     from adgcl.reports.comparison_files import check_formats
 
@@ -92,7 +93,7 @@ def reproduce(
     wanted = check_formats(formats or ())
     check_writable(out)
     check_writable(work)
-    request = Request(
+    request = TableRequest(
         layout_,
         tuple(datasets or ()),
         tuple(methods or ()),
@@ -103,6 +104,7 @@ def reproduce(
         work,
         out,
         jobs,
+        executor,
         None if max_hours is None else max_hours * 3600,
         data_dir,
         typed_command(ctx),
@@ -123,7 +125,7 @@ def _choice(what: str, name: str, known: dict[str, tuple[str, ...]]) -> Any:
     return known[name]
 
 
-def _check_probe(request: Request) -> None:
+def _check_probe(request: TableRequest) -> None:
     if request.table.probe not in request.probes:
         probe = request.table.probe
         raise ConfigError(f"{request.table.name} is judged by the {probe} probe.", f"Use --probe {probe} or both.")
@@ -131,7 +133,7 @@ def _check_probe(request: Request) -> None:
 
 def _list(screen: Screen, opened: Reproduction) -> None:
     """What would run, what is finished, and how long the rest may take."""
-    from adgcl.experiments.listing import listing
+    from adgcl.experiments.tables.listing import listing
     from adgcl.reports.numbers import seconds_label
 
     rows, seconds = listing(opened)
@@ -142,17 +144,17 @@ def _list(screen: Screen, opened: Reproduction) -> None:
     ]
     heads = ("row", "data set", "mode", "seeds", "finished", "jobs", "left", "note")
     screen.show(table(heads, cells, right=heads[3:7]))
-    screen.show(
-        f"About {seconds_label(seconds)} left with {opened.workers} jobs at a time (a guess until jobs finish)."
-    )
+    workers = opened.executor.workers
+    screen.show(f"About {seconds_label(seconds)} left with {workers} jobs at a time (a guess until jobs finish).")
 
 
 def _run(screen: Screen, opened: Reproduction) -> None:
     from adgcl.cli.job_progress import JobBars
 
-    with JobBars(screen, len(opened.jobs)) as bars:
-        bars.schedule = opened.schedule(bars)
-        opened.run(bars.schedule)
+    with JobBars(screen) as bars:
+        schedule = opened.schedule(bars)
+        bars.begin(schedule)
+        opened.run(schedule)
 
 
 def _finish(screen: Screen, opened: Reproduction, formats: tuple[str, ...]) -> None:

@@ -1,4 +1,4 @@
-"""Requests: the options of a command as the library's own Source and Wishes."""
+"""Requests: the options of a command as the library's own Source and Request."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from adgcl.experiments.planning import Wishes
+    from adgcl.experiments.planning import Request
     from adgcl.experiments.source import Source
 
 
@@ -23,15 +23,15 @@ def make_source(data: str, data_dir: Path | None, label_columns: Sequence[str] |
     return Source(data, data_dir, label_columns=tuple(label_columns or ()), **columns)
 
 
-def make_wishes(
+def make_request(
     method: str | None,
     config: Path | None,
     assignments: Sequence[str] | None,
     protocol: dict[str, Any] | None = None,
     **training: Any,
-) -> Wishes:
-    """What the user wants; `training` are flags of that section, of which those that were given count."""
-    from adgcl.experiments.planning import Wishes
+) -> Request:
+    """What the user asks for; `training` are flags of that section, of which those that were given count."""
+    from adgcl.experiments.planning import Request
 
     flags = {"training": given(**training), **({"protocol": protocol} if protocol else {})}
-    return Wishes(method, config, flags, tuple(assignments or ()))
+    return Request(method, config, flags, tuple(assignments or ()))

@@ -9,7 +9,7 @@ import torch
 from pydantic import Field
 from torch import Tensor, nn
 
-from adgcl.core.config import Config
+from adgcl.core.config import Config, build
 from adgcl.core.registry import Registry
 from adgcl.core.schema import FeatureSpec
 from adgcl.encoders.readout import READOUTS
@@ -19,11 +19,13 @@ from adgcl.graphs.kernels.quotient import opening, quotient
 from adgcl.graphs.store.batch import GraphBatch
 from adgcl.graphs.store.view import View
 
+AUTO = "auto"
+
 
 class EncoderConfig(Config):
-    """Which network turns graphs into vectors, and its shape."""
+    """Which network turns graphs into vectors, and the shape they all have; an encoder's own `Config` adds to it."""
 
-    name: str = Field("auto", description="gin, gine, ...; auto takes gine where edges carry features, else gin")
+    name: str = Field(AUTO, description="gin, gine, ...; auto takes gine where edges carry features, else gin")
     hidden_dim: int = Field(32, ge=1, le=4096, description="width of every layer")
     num_layers: int = Field(5, ge=1, le=64, description="message-passing layers")
     readout: Literal["sum", "mean", "max"] = Field("sum", description="how node rows become a graph row")
@@ -42,6 +44,7 @@ class Embedding(NamedTuple):
 class Encoder(nn.Module):
     """The common frame: inputs, layers one after another, readout. A subclass fills `inputs` and `layers`."""
 
+    Config: ClassVar[type[EncoderConfig]] = EncoderConfig
     inputs: nn.Module
     layers: nn.ModuleList
     # Whether it repays to compute like nodes of a batch once: for wide layers it does.
@@ -149,7 +152,18 @@ ENCODERS: Registry[type[Encoder]] = Registry("encoder", "adgcl.encoders")
 
 def make_encoder(config: EncoderConfig, spec: FeatureSpec) -> Encoder:
     """Build the encoder that `config` names for graphs that carry what `spec` says."""
+    settled = settle(config, spec)
+    return ENCODERS[settled.name](settled, spec)
+
+
+def settle(config: EncoderConfig, spec: FeatureSpec) -> EncoderConfig:
+    """The settings with `auto` replaced by the encoder that fits the graphs, as that encoder's own settings."""
     name = config.name
-    if name == "auto":
+    if name == AUTO:
         name = "gin" if spec.edge.empty else "gine"
-    return ENCODERS[name](config.model_copy(update={"name": name}), spec)
+    return build(ENCODERS[name].Config, {**config.model_dump(), "name": name}, "encoder")
+
+
+def encoder_config(name: str) -> type[EncoderConfig]:
+    """The settings of the encoder called `name`; those that all have for `auto`, which is settled by the data."""
+    return EncoderConfig if name == AUTO else ENCODERS[name].Config

@@ -7,10 +7,10 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional as F
 
 from adgcl.core.schema import FeatureSpec
 from adgcl.encoders.base import ENCODERS, Encoder, EncoderConfig
+from adgcl.encoders.dropout import Dropout
 from adgcl.encoders.fused import Plan, gin_states
 from adgcl.encoders.inputs import RawInputs
 from adgcl.encoders.norm import NodeNorm, normed
@@ -33,7 +33,7 @@ class GINLayer(nn.Module):
         self.first = nn.Linear(in_dim, config.hidden_dim)
         self.second = nn.Linear(config.hidden_dim, config.hidden_dim, bias=not config.batch_norm)
         self.norm = NodeNorm(config.hidden_dim) if config.batch_norm else None
-        self.last, self.dropout = last, config.dropout
+        self.last, self.dropout = last, Dropout(config.dropout)
 
     def forward(self, h: Tensor, batch: GraphBatch, stack: Stack, edges: object) -> Tensor:
         if self.norm is None or not stack.last_edges_only:
@@ -43,7 +43,8 @@ class GINLayer(nn.Module):
             h = normed(h, self.norm, stack.copies, stack.node_keeps, relu=not self.last)
         else:
             h = fused_layers([self], h, batch, stack.edge_keeps)[0]
-        return F.dropout(h, self.dropout, self.training) if self.dropout else h
+        dropped: Tensor = self.dropout(h)
+        return dropped
 
 
 def fused_layers(

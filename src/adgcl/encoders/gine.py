@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional as F
 
 from adgcl.core.schema import FeatureSpec
 from adgcl.encoders.base import ENCODERS, Encoder, EncoderConfig
 from adgcl.encoders.dense import Dense, linear
+from adgcl.encoders.dropout import Dropout
 from adgcl.encoders.inputs import EdgeInputs, EmbeddedInputs
 from adgcl.encoders.norm import NodeNorm, normed
 from adgcl.encoders.stack import Keeps, Stack
@@ -33,7 +33,7 @@ class GINELayer(nn.Module):
         self.inner_norm = NodeNorm(2 * width) if config.batch_norm else None
         self.second = Dense(2 * width, width, bias=not config.batch_norm)
         self.norm = NodeNorm(width) if config.batch_norm else None
-        self.last, self.dropout = last, config.dropout
+        self.last, self.dropout = last, Dropout(config.dropout)
 
     def forward(self, h: Tensor, batch: GraphBatch, stack: Stack, edges: tuple[Tensor, Tensor]) -> Tensor:
         copies, keeps = stack.copies, stack.edge_keeps
@@ -69,7 +69,8 @@ class GINELayer(nn.Module):
         """What follows the first linear map."""
         h = normed(h, self.inner_norm, copies, node_keeps, relu=True)
         h = normed(self.second(h), self.norm, copies, node_keeps, relu=not self.last)
-        return F.dropout(h, self.dropout, self.training) if self.dropout else h
+        dropped: Tensor = self.dropout(h)
+        return dropped
 
 
 @ENCODERS.register("gine")

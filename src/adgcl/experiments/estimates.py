@@ -7,20 +7,10 @@ from statistics import median
 
 from adgcl.experiments.jobs import Job
 
-# Seconds on one core of a plain server, measured with AD-GCL: a step as such, a node times width squared, an edge
-# times width, and a graph that a probe judges. Only ratios matter once a job is finished.
-_STEP, _NODE, _EDGE, _GRAPH = 0.008, 2e-8, 2e-8, 1e-3
-
 
 def guess(job: Job) -> float:
-    """Seconds that a job should take, by the size of its data and networks."""
-    run, protocol = job.plan.run, job.plan.protocol
-    store = job.column.seen(run.data).store
-    nodes, edges, graphs = len(store.in_degree), len(store.edge_source), len(store)
-    width = run.encoder.hidden_dim
-    epoch = _STEP * -(-graphs // run.training.batch_size) + _NODE * nodes * width**2 + _EDGE * edges * width
-    judgements = max(run.training.epochs // protocol.evaluate_every, 1)
-    return run.training.epochs * epoch + judgements * (_GRAPH * graphs * len(protocol.probes) + epoch / 5)
+    """Seconds that a job should take, by the size of its data and networks, as its protocol has it."""
+    return job.plan.protocol.seconds(job.plan.run, job.dataset.store)
 
 
 class Estimates:
@@ -40,10 +30,10 @@ class Estimates:
             self._ratios[kind].append(result.seconds / max(guess(job), 1e-3))
 
     def seconds(self, job: Job) -> float:
-        """What is left of a job that is not finished; one that cannot be planned yet counts like its source."""
+        """What is left of a job that is not finished; one that cannot be planned yet counts like what it needs."""
         if not job.ready:
-            assert job.source is not None
-            return self.seconds(job.source)
+            assert job.needs is not None
+            return self.seconds(job.needs)
         if job.problem is not None:
             return 0.0
         return self._whole(job) * (1 - job.trained)
@@ -57,8 +47,8 @@ class Estimates:
 
 def _place(job: Job) -> str:
     """Jobs that differ in seed or values on trial alone take equally long."""
-    return f"{_kind(job)}/{job.column.name}/{job.mode}/{job.plan.run.training.epochs}"
+    return f"{_kind(job)}/{job.data.name}/{job.plan.judging.mode}/{job.plan.run.training.epochs}"
 
 
 def _kind(job: Job) -> str:
-    return f"{job.plan.run.method.name}/{job.plan.protocol.probes}"
+    return f"{job.plan.run.method.name}/{job.plan.judging.name}/{job.plan.protocol.scores}"

@@ -3,29 +3,30 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Sequence
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from adgcl.core.errors import DataError, Interrupted
+from adgcl.core.errors import Interrupted
 from adgcl.core.files import ensure_folder
 from adgcl.core.provenance import available_cores
 from adgcl.core.records import Record
 from adgcl.data.dataset import Dataset
 from adgcl.experiments.application import open_both
-from adgcl.experiments.planning import Plan, Wishes, plan, plan_protocol
-from adgcl.experiments.source import Source
-from adgcl.protocols.judging import (
-    SeedProgress,
-    evaluate_embedding,
-    evaluate_method,
-    published_figure,
-    work_name,
-)
+from adgcl.experiments.jobs import Job
+from adgcl.experiments.planning import Request, plan_protocol
+from adgcl.experiments.schedule import Event, Schedule
+from adgcl.experiments.source import LoadedSource, Source
+from adgcl.jobs.executor import EXECUTORS, Executor
+from adgcl.protocols.base import check_labels, make_protocol
+from adgcl.protocols.finished_run import FinishedRun
+from adgcl.protocols.recording import make_records
+from adgcl.training.device import is_narrow, pick_device
+from adgcl.training.run_config import RunConfig
 
-# Up to this width one core per seed is faster than all cores for one seed.
-_NARROW = 64
 DEFAULT_SEEDS = 10
 
 
@@ -36,109 +37,133 @@ class Judged:
     records: list[Record]
     dataset: Dataset
     reused: int = 0
+    jobs: tuple[Job, ...] = ()
 
 
 @dataclass(frozen=True)
 class Work:
-    """Where seeds keep their state, how many run at once, and whether finished ones count."""
+    """Where seeds keep their state, how many run at once and by which executor, and whether finished ones count."""
 
     folder: Path | None = None
     jobs: int | None = None
     fresh: bool = False
+    executor: str = "processes"
 
 
-def evaluate_new(
+class Watcher:
+    """Follows an evaluation; the default does nothing."""
+
+    def begin(self, schedule: Schedule) -> None:
+        """The jobs are known, none has started."""
+
+    def __call__(self, event: Event) -> None:
+        """Something happened to a job."""
+
+
+def evaluate(
     source: Source,
-    wishes: Wishes,
+    request: Request,
     seeds: Sequence[int],
     work: Work | None = None,
     *,
     progress: Any = None,
-    on_progress: Callable[[SeedProgress], None] = lambda message: None,
+    watcher: Watcher | None = None,
     command: str = "",
 ) -> Judged:
     """Train a method from every seed on `source` and judge what it learned."""
-    dataset = source.load(progress=progress)
-    planned = plan(dataset, wishes)
-    dataset = source.seen_through(dataset, planned.run.data, progress)
-    return evaluate_plan(dataset, planned, seeds, work, on_progress=on_progress, command=command)
+    data = LoadedSource.of(source, progress)
+    return evaluate_loaded(data, request, seeds, work, watcher=watcher, command=command)
 
 
-def evaluate_plan(
-    dataset: Dataset,
-    planned: Plan,
+def evaluate_loaded(
+    data: LoadedSource,
+    request: Request,
     seeds: Sequence[int],
     work: Work | None = None,
     *,
-    on_progress: Callable[[SeedProgress], None] = lambda message: None,
+    watcher: Watcher | None = None,
     command: str = "",
 ) -> Judged:
-    """The same with data and settings at hand."""
-    check_labels(dataset)
+    """The same with data at hand."""
     work = work or Work()
-    run, protocol = planned.run, planned.protocol
-    reused = 0
-    if work.folder is not None:
-        ensure_folder(work.folder)
-        places = [work.folder / work_name(dataset, run, protocol) / f"seed-{seed}" for seed in seeds]
+    with _folder_of(work) as folder:
+        first = Job(request, data, seeds[0], folder).plan
+        first.protocol.check_data(data.seen(first.run.data))
+        count = min(work.jobs or default_jobs(first.run), len(seeds))
+        if count > 1 and not first.run.training.threads:
+            request = request.with_setting("training.threads", max(1, available_cores() // count))
+        jobs = tuple(Job(request, data, seed, folder) for seed in seeds)
         if work.fresh:
-            for place in places:
-                shutil.rmtree(place, ignore_errors=True)
-        reused = sum((place / "result.json").exists() for place in places)
-    jobs = min(work.jobs or default_jobs(run.encoder.hidden_dim), len(seeds))
-    if jobs > 1 and not run.training.threads:
-        run = run.with_training(threads=max(1, available_cores() // jobs))
-    try:
-        records = evaluate_method(
-            dataset, run, protocol, seeds, jobs=jobs, work=work.folder, on_progress=on_progress, command=command
-        )
-    except (Interrupted, KeyboardInterrupt) as stopped:
-        kept = f" What is done is kept in {work.folder}." if work.folder else ""
-        raise Interrupted(
-            f"Stopped.{kept}", "Run the same command again to go on." if work.folder else None
-        ) from stopped
-    return Judged([named_as(planned.row, record, dataset) for record in records], dataset, reused)
-
-
-def named_as(row: str, record: Record, dataset: Dataset) -> Record:
-    """A Record under the name of its row, where that is not the method's own, with that row's published figure."""
-    if row in ("", record.method):
-        return record
-    return replace(record, method=row, published=published_figure(dataset, row, record.probe))
+            for job in jobs:
+                shutil.rmtree(job.folder, ignore_errors=True)
+        reused = sum(job.result() is not None for job in jobs)
+        _run(jobs, _executor(work.executor, count), watcher or Watcher(), work)
+        planned = jobs[0].plan
+        runs = [result for job in jobs if (result := job.result()) is not None]
+        records = make_records(planned.protocol, jobs[0].dataset, planned.run, runs, row=planned.row, command=command)
+        return Judged(records, jobs[0].dataset, reused, jobs)
 
 
 def evaluate_run(
     run: Path,
     source: Source,
-    wishes: Wishes,
+    request: Request,
     seeds: int | None = None,
     *,
     device: str = "auto",
     progress: Any = None,
+    on_seed: Callable[[int, int], None] = lambda done, total: None,
     command: str = "",
 ) -> Judged:
     """Judge the embedding of one finished run; seeds differ in their folds only."""
-    protocol = plan_protocol(wishes)
+    protocol = make_protocol(plan_protocol(request, FinishedRun.name))
+    assert isinstance(protocol, FinishedRun)
     loaded, dataset = open_both(run, source, device, progress)
     check_labels(dataset)
     # A published split leaves nothing to draw: more seeds would repeat the same number.
     count = seeds or (DEFAULT_SEEDS if dataset.split is None else 1)
     embedding = loaded.embed(dataset)
-    records = evaluate_embedding(embedding, dataset, loaded.config, protocol, range(count), command)
+    runs = []
+    for seed in range(count):
+        on_seed(seed, count)
+        runs.append(protocol.judge_seed(embedding, dataset, seed))
+    on_seed(count, count)
+    records = make_records(protocol, dataset, loaded.config, runs, command=command)
     trained_on = loaded.checkpoint.data.get("name", "unknown data")
     about = f"One finished run, pre-trained on {trained_on}; seeds differ in their folds only."
-    return Judged([replace(r, protocol="finished-run", notes=[*r.notes, about]) for r in records], dataset)
+    return Judged([replace(record, notes=[*record.notes, about]) for record in records], dataset)
 
 
-def check_labels(dataset: Dataset) -> None:
-    """Refuse data without labels before anything is trained."""
-    if dataset.store.y is None or dataset.task.kind == "none":
-        raise DataError(
-            f"{dataset.name} has no labels to judge an embedding by.",
-            "Name a column with --label-column, or use `adgcl embed`.",
-        )
+def default_jobs(run: RunConfig) -> int:
+    """A process per core for narrow networks; one process for wide ones, which use all cores, and for a GPU."""
+    on_cpu = pick_device(run.training.device).type == "cpu"
+    return available_cores() if on_cpu and is_narrow(run.encoder.hidden_dim) else 1
 
 
-def default_jobs(width: int) -> int:
-    """A process per core for narrow networks, one process with every core for wide ones."""
-    return available_cores() if width <= _NARROW else 1
+def _run(jobs: Sequence[Job], executor: Executor, watcher: Watcher, work: Work) -> None:
+    schedule = Schedule(jobs, executor, on_event=watcher)
+    watcher.begin(schedule)
+    try:
+        schedule.run()
+    except (Interrupted, KeyboardInterrupt) as stopped:
+        kept = f" What is done is kept in {work.folder}." if work.folder else ""
+        raise Interrupted(
+            f"Stopped.{kept}", "Run the same command again to go on." if work.folder else None
+        ) from stopped
+    for error in schedule.errors.values():
+        raise error
+
+
+def _executor(name: str, workers: int) -> Executor:
+    """One seed at a time runs right here: no second process is needed, and errors keep their traceback."""
+    return EXECUTORS["inline" if name == "processes" and workers == 1 else name](workers)
+
+
+@contextmanager
+def _folder_of(work: Work) -> Iterator[Path]:
+    """The folder of seeds; one that nobody named lasts as long as the evaluation."""
+    if work.folder is not None:
+        yield ensure_folder(work.folder)
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        yield Path(folder)

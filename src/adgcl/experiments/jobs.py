@@ -1,4 +1,4 @@
-"""Jobs: one row on one data set from one seed in one mode, and what is known of it on disk."""
+"""Job: one seed of a row on a data set, trained and judged in a folder where any command finds it again."""
 
 from __future__ import annotations
 
@@ -9,78 +9,81 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from adgcl.core.config import merged
 from adgcl.core.errors import AdgclError, ConfigError
-from adgcl.core.locks import is_locked
-from adgcl.experiments.columns import Column
-from adgcl.experiments.planning import Plan, Wishes, plan
-from adgcl.protocols.judging import work_name
+from adgcl.core.locks import is_locked, locked
+from adgcl.data.dataset import Dataset
+from adgcl.experiments.planning import Plan, Request, plan
+from adgcl.experiments.source import LoadedSource, Source
+from adgcl.graphs.store.fingerprint import fingerprint
+from adgcl.jobs.executor import Send
+from adgcl.protocols.base import ProtocolConfig, make_protocol
+from adgcl.protocols.identity import claim, work_folder
 from adgcl.protocols.seed_run import SeedRun
-from adgcl.protocols.selection import Mode
+from adgcl.training.run_config import DataConfig
 from adgcl.training.run_folder import RunFolder
-
-Probes = tuple[str, ...]
-_BOTH: Probes = ("linear", "svm")
-
-
-@dataclass(frozen=True)
-class Wanted:
-    """What all jobs of one command share: the probes, extra settings, and the folder of seeds."""
-
-    probes: Probes
-    work: Path
-    assignments: tuple[str, ...] = ()
-    threads: int = 0
+from adgcl.training.trackers import Messenger
 
 
 @dataclass(eq=False)
 class Job:
-    """A seed of a row on a data set; `values` are settings on trial.
+    """A seed of what `request` asks for on a data set; `values` are settings on trial.
 
-    Where `source` is given, the settings in `take` come from what that job's training ended with, so the job cannot
-    be planned before.
+    Where the job `needs` another, the settings in `take` come from what that one's training ended with, so it cannot be
+    planned before. `protocol` judges methods that leave it open.
     """
 
-    row: str
-    column: Column
-    mode: Mode
+    request: Request
+    data: LoadedSource
     seed: int
-    wanted: Wanted
+    work: Path
+    protocol: str = ""
     values: Mapping[str, Any] = field(default_factory=dict)
-    source: Job | None = None
+    needs: Job | None = None
     take: Mapping[str, str] = field(default_factory=dict)
     _result: SeedRun | None = field(default=None, repr=False)
 
     def __str__(self) -> str:
         trial = "".join(f" {key.rpartition('.')[2]}={value}" for key, value in self.values.items())
-        return f"{self.row}{trial} on {self.column.name}, {self.mode}, seed {self.seed}"
+        return f"{self.request.method or 'adgcl'}{trial} on {self.data.name}{self._mode}, seed {self.seed}"
+
+    @property
+    def _mode(self) -> str:
+        mode = self.request.flags.get("protocol", {}).get("mode")
+        return f", {mode}" if mode else ""
 
     @property
     def ready(self) -> bool:
         """Whether everything it needs is there."""
-        return self.source is None or self.source.result() is not None
+        return self.needs is None or self.needs.result() is not None
 
     @cached_property
     def plan(self) -> Plan:
         """Checked settings; only of a job that is ready."""
-        return self._plan(self.wanted.probes)
+        request = self.request.with_setting("training.seed", self.seed)
+        for key, value in {**self.values, **self._taken()}.items():
+            request = request.with_setting(key, value)
+        return plan(self.data.content, request, protocol=self.protocol)
+
+    @property
+    def dataset(self) -> Dataset:
+        """The data as the run sees it."""
+        return self.data.seen(self.plan.run.data)
 
     @cached_property
     def folder(self) -> Path:
         """Where it keeps its state: the same as that of any command with the same settings."""
-        return self._folder(self.plan)
+        return self._folder(self.plan.judging)
 
     @cached_property
-    def alike(self) -> tuple[Path, ...]:
-        """The folder of the same training judged by both probes, which has all that one of them needs."""
-        wider = self._folder(self._plan(_BOTH))
-        return () if wider == self.folder else (wider,)
+    def wider(self) -> tuple[Path, ...]:
+        """Folders of the same training judged in more ways, which hold all that this job would give."""
+        return tuple(self._folder(judging) for judging in self.plan.protocol.wider())
 
     @cached_property
     def problem(self) -> AdgclError | None:
         """What is wrong with the settings of a job that is ready, if anything is."""
         try:
-            _ = self.folder, self.alike
+            _ = self.folder, self.wider
         except AdgclError as error:
             return error
         return None
@@ -89,14 +92,14 @@ class Job:
         """The finished seed, from wherever it was finished; one that cannot be read is not finished."""
         if self._result is None and self.ready and self.problem is None:
             with suppress(ValueError, KeyError, TypeError):
-                found = (SeedRun.load(folder) for folder in (self.folder, *self.alike))
+                found = (SeedRun.load(folder) for folder in (self.folder, *self.wider))
                 self._result = next(filter(None, found), None)
         return self._result
 
     @property
     def busy(self) -> bool:
-        """Whether another process is at it."""
-        return any(is_locked(folder) for folder in (self.folder, *self.alike))
+        """Whether another process is doing it."""
+        return any(is_locked(folder) for folder in (self.folder, *self.wider))
 
     @cached_property
     def trained(self) -> float:
@@ -109,28 +112,42 @@ class Job:
         """Whether any epoch has been trained."""
         return RunFolder(self.folder).metrics.exists()
 
-    def _folder(self, planned: Plan) -> Path:
-        dataset = self.column.seen(planned.run.data)
-        return self.wanted.work / work_name(dataset, planned.run, planned.protocol) / f"seed-{self.seed}"
-
-    def _plan(self, probes: Probes) -> Plan:
-        assert self.column.dataset is not None
-        flags: dict[str, Any] = {"protocol": {"mode": self.mode, "probes": list(probes)}}
-        settings = {**self.values, **self._taken()}
-        for key, value in settings.items():
-            section, _, name = key.partition(".")
-            flags = merged(flags, {section: {name: value}})
-        training = {
-            "training": {"seed": self.seed, **({"threads": self.wanted.threads} if self.wanted.threads else {})}
-        }
-        return plan(self.column.dataset, Wishes(self.row, None, merged(flags, training), self.wanted.assignments))
+    def _folder(self, judging: ProtocolConfig) -> Path:
+        base = work_folder(self.work, self.dataset, self.plan.run, make_protocol(judging))
+        return base / f"seed-{self.seed}"
 
     def _taken(self) -> dict[str, Any]:
-        if self.source is None:
+        if self.needs is None:
             return {}
-        result = self.source.result()
-        assert result is not None, "asked for before its source is finished"
+        result = self.needs.result()
+        assert result is not None, "asked for before what it needs is finished"
         for name in self.take.values():
             if name not in result.training:
-                raise ConfigError(f"{self.source} has no {name} to take.", "Let it train for at least one epoch.")
+                raise ConfigError(f"{self.needs} has no {name} to take.", "Let it train for at least one epoch.")
         return {key: round(result.training[name], 4) for key, name in self.take.items()}
+
+
+def run_job(source: Source, planned: Plan, folder: Path, send: Send) -> bool:
+    """Train and judge one seed, alone in its folder; its result is there when this returns. False: it was before."""
+    dataset = _load(source, planned.run.data)
+    protocol = planned.protocol
+    with locked(folder):
+        if SeedRun.load(folder) is not None:
+            return False
+        claim(folder.parent, planned.run, protocol, fingerprint(dataset.store))
+        protocol.run_seed(dataset, planned.run, folder=folder, trackers=[Messenger(send)])
+        return True
+
+
+_last: dict[tuple[Source, str], Dataset] = {}
+
+
+def _load(source: Source, config: DataConfig) -> Dataset:
+    """The data of a job; the last ones are kept, for the next job is often about the same."""
+    if not isinstance(source.data, str | Path):
+        return source.load_for(config)
+    key = (source, config.model_dump_json())
+    if key not in _last:
+        _last.clear()
+        _last[key] = source.load_for(config)
+    return _last[key]

@@ -3,31 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from adgcl.core.config import Config, build, merged, parse_overrides, read_toml
+from adgcl.core.config import Config, Tree, build, merged, parse_overrides, read_toml
 from adgcl.core.errors import ConfigError
 from adgcl.data.dataset import Dataset
-from adgcl.encoders.base import EncoderConfig
 from adgcl.experiments.presets import Preset, preset_for
 from adgcl.experiments.source import atom_features_of
 from adgcl.methods.base import METHODS
-from adgcl.protocols.unsupervised import UnsupervisedConfig
-from adgcl.training.run_config import DataConfig, RunConfig, TrainingConfig, resolve
-
-_DEFAULT_METHOD = "adgcl"
+from adgcl.protocols.base import DEFAULT_PROTOCOL, PROTOCOLS, Protocol, ProtocolConfig, make_protocol
+from adgcl.training.run_config import DEFAULT_METHOD, RunConfig, as_table, named, resolve, sections_of
 
 
 @dataclass(frozen=True)
-class Wishes:
-    """What the user says: a method or row, a TOML file, flags (nested settings), and `key=value` assignments."""
+class Request:
+    """What the user asks for: a method or row, a TOML file, flags (nested settings), and `key=value` assignments."""
 
     method: str | None = None
     config: Path | None = None
     flags: Mapping[str, Any] = field(default_factory=dict)
     assignments: tuple[str, ...] = ()
+
+    def with_flags(self, *flags: Mapping[str, Any]) -> Request:
+        """The same with more flags, which win over those it has."""
+        return replace(self, flags=merged(self.flags, *flags))
+
+    def with_setting(self, key: str, value: Any) -> Request:
+        """The same with one more setting, given as `section.name`."""
+        section, _, name = key.partition(".")
+        return self.with_flags({section: {name: value}})
 
 
 @dataclass(frozen=True)
@@ -35,46 +41,93 @@ class Plan:
     """Checked settings: of the run, and of how it is judged; `row` is the name it has in a table."""
 
     run: RunConfig
-    protocol: UnsupervisedConfig
+    judging: ProtocolConfig
     row: str = ""
 
+    @property
+    def protocol(self) -> Protocol:
+        return make_protocol(self.judging)
 
-def sections(method: str) -> dict[str, type[Config]]:
-    """The sections of a configuration file for `method`."""
-    return {
-        "method": METHODS[method].Config,
-        "encoder": EncoderConfig,
-        "training": TrainingConfig,
-        "data": DataConfig,
-        "protocol": UnsupervisedConfig,
-    }
+    @property
+    def request(self) -> Request:
+        """A request that leads to exactly these settings."""
+        judging = self.judging.model_dump(mode="json")
+        return Request(self.row or self.run.method.name, flags={**self.run.to_tree(), "protocol": judging})
 
 
-def plan(dataset: Dataset, wishes: Wishes, saved: RunConfig | None = None) -> Plan:
-    """Lay the user's wishes over the preset for the method and family; `saved` is a run that goes on."""
-    file = _with_method_table(read_toml(wishes.config)) if wishes.config else {}
-    row = _row_name(wishes, file, saved)
+def sections(method: str, encoder: str = "", protocol: str = "") -> dict[str, type[Config]]:
+    """The sections of a configuration file for a method, and for the encoder and protocol that are used with it."""
+    judged = protocol or METHODS[method].protocol or DEFAULT_PROTOCOL
+    run = sections_of({"method": method, "encoder": encoder})
+    return {**run, "protocol": PROTOCOLS[judged].Config}
+
+
+def plan(dataset: Dataset, request: Request, saved: RunConfig | None = None, protocol: str = "") -> Plan:
+    """Lay what the user asks for over the preset for the method and family.
+
+    `saved` is a run that goes on; `protocol` judges methods that leave it open, unless the user names another.
+    """
+    file = _tables(read_toml(request.config)) if request.config else {}
+    row = _row_name(request, file, saved)
     preset = preset_for(row, dataset)
     method = preset.method
     METHODS[method].check_data(dataset)
-    assigned = parse_overrides(wishes.assignments, sections(method))
-    _check_tuned(preset, merged(file, wishes.flags, assigned))
-    judged = merged({"protocol": preset.protocol}, file, wishes.flags, assigned)
-    protocol = build(UnsupervisedConfig, judged["protocol"], "protocol")
+    chosen = _protocol_name(request, file, preset, protocol)
+    known = sections(method, _encoder_name(request, file, preset, saved), chosen)
+    assigned = parse_overrides(request.assignments, known)
+    _check_tuned(preset, merged(file, request.flags, assigned))
+    judging = _judging(known["protocol"], chosen, preset, request, file, assigned)
     atoms = atom_features_of(dataset)
     own = {"data": {"atom_features": atoms}} if atoms else {}
-    base = merged(own, preset.settings_for(dataset, protocol.mode), saved.to_tree() if saved else {})
-    tree = merged(base, file, wishes.flags, assigned, {"method": {"name": method}})
+    base = merged(own, preset.settings_for(dataset, judging.mode), saved.to_tree() if saved else {})
+    tree = merged(base, file, request.flags, assigned, {"method": {"name": method}})
     tree.pop("protocol", None)
-    return Plan(resolve(tree), protocol, row)
+    return Plan(resolve(tree), judging, row)
 
 
-def plan_protocol(wishes: Wishes) -> UnsupervisedConfig:
-    """How to judge a run that is finished: nothing else can be wished for."""
-    file = read_toml(wishes.config) if wishes.config else {}
-    assigned = parse_overrides(wishes.assignments, {"protocol": UnsupervisedConfig})
-    tree = merged(file, wishes.flags, assigned)
-    return build(UnsupervisedConfig, tree.get("protocol", {}), "protocol")
+def plan_protocol(request: Request, protocol: str) -> ProtocolConfig:
+    """How to judge a run that is finished: nothing else can be asked for."""
+    file = _tables(read_toml(request.config)) if request.config else {}
+    kind = PROTOCOLS[protocol].Config
+    assigned = parse_overrides(request.assignments, {"protocol": kind})
+    tree = merged(file, request.flags, assigned).get("protocol", {})
+    return build(kind, {**tree, "name": protocol}, "protocol")
+
+
+def _judging(
+    kind: type[Config], name: str, preset: Preset, request: Request, file: Tree, assigned: Tree
+) -> ProtocolConfig:
+    flags = dict(request.flags.get("protocol", {}))
+    # Flags such as --probe are given for all rows of a table: a protocol that knows none passes over them.
+    flags = {key: value for key, value in flags.items() if key in kind.model_fields}
+    fitting = preset.protocol if preset.judged_by == name else {}
+    tree = merged(fitting, file.get("protocol", {}), flags, assigned.get("protocol", {}), {"name": name})
+    made = build(kind, tree, "protocol")
+    assert isinstance(made, ProtocolConfig)
+    return made
+
+
+def _protocol_name(request: Request, file: Tree, preset: Preset, default: str) -> str:
+    """The one the user names, the method's only one, the preset's, the table's, or the usual one."""
+    asked = (
+        _assigned(request, "protocol.name")
+        or request.flags.get("protocol", {}).get("name")
+        or file.get("protocol", {}).get("name")
+    )
+    only = METHODS[preset.method].protocol
+    if asked and only and asked != only:
+        raise ConfigError(
+            f"{preset.method} can only be judged by the protocol {only!r}, not {asked!r}.", "Leave out the protocol."
+        )
+    name = str(asked or only or preset.protocol.get("name") or default or DEFAULT_PROTOCOL)
+    if not PROTOCOLS[name].trains:
+        raise ConfigError(f"The protocol {name!r} trains nothing.", "Say `adgcl evaluate RUN DATA`.")
+    return name
+
+
+def _encoder_name(request: Request, file: Tree, preset: Preset, saved: RunConfig | None) -> str:
+    layers = merged(preset.settings, saved.to_tree() if saved else {}, file, request.flags)
+    return _assigned(request, "encoder.name") or named(layers, "encoder", "")
 
 
 def _check_tuned(preset: Preset, given: Mapping[str, Any]) -> None:
@@ -88,17 +141,18 @@ def _check_tuned(preset: Preset, given: Mapping[str, Any]) -> None:
             )
 
 
-def _row_name(wishes: Wishes, file: Mapping[str, Any], saved: RunConfig | None) -> str:
+def _row_name(request: Request, file: Mapping[str, Any], saved: RunConfig | None) -> str:
     """The assignment, the flag, the file, the run that goes on, or AD-GCL."""
-    assigned = [
-        a.partition("=")[2].strip().strip("\"'")
-        for a in wishes.assignments
-        if a.partition("=")[0].strip() == "method.name"
-    ]
-    named = [*assigned[-1:], wishes.method, file.get("method", {}).get("name"), saved.method.name if saved else None]
-    return next((str(name) for name in named if name), _DEFAULT_METHOD)
+    asked = _assigned(request, "method.name") or request.method or named(file, "method", "")
+    return asked or (saved.method.name if saved else DEFAULT_METHOD)
 
 
-def _with_method_table(tree: dict[str, Any]) -> dict[str, Any]:
+def _assigned(request: Request, key: str) -> str:
+    """What the last assignment to `key` says, or nothing."""
+    pairs = [assignment.partition("=") for assignment in request.assignments]
+    return next((value.strip().strip("\"'") for name, _, value in reversed(pairs) if name.strip() == key), "")
+
+
+def _tables(tree: Tree) -> Tree:
     """A file may say `method = "adgcl"` instead of a whole table."""
-    return {**tree, "method": {"name": tree["method"]}} if isinstance(tree.get("method"), str) else tree
+    return {name: as_table(value) for name, value in tree.items()}

@@ -1,4 +1,4 @@
-"""Pre-training: data and wishes in, a run folder out, that can be stopped and resumed at any time."""
+"""Pre-training: data and a request in, a run folder out, that can be stopped and resumed at any time."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 from adgcl.core.errors import CheckpointError
 from adgcl.core.files import check_writable, ensure_folder
 from adgcl.data.dataset import Dataset
-from adgcl.experiments.planning import Wishes, plan
+from adgcl.experiments.planning import Request, plan
 from adgcl.experiments.source import Source
 from adgcl.training.checkpoints import Checkpoint, load_checkpoint
 from adgcl.training.export import write_bad_rows
@@ -19,7 +19,7 @@ from adgcl.training.run_config import RunConfig
 from adgcl.training.run_folder import RunFolder
 from adgcl.training.runs import describe_data
 from adgcl.training.trackers import Tracker
-from adgcl.training.trainer import Trainer
+from adgcl.training.trainer import Trainer, check_same_settings
 
 BAD_ROWS_FILE = "unreadable.csv"
 
@@ -43,7 +43,7 @@ class Pretrained:
 def pretrain(
     source: Source,
     folder: Path,
-    wishes: Wishes,
+    request: Request,
     *,
     resume: bool = False,
     trackers: Sequence[Tracker] = (),
@@ -54,7 +54,7 @@ def pretrain(
     files.refuse_to_overwrite(resume)
     check_writable(folder)
     saved = load_checkpoint(files.checkpoint) if resume and files.checkpoint.exists() else None
-    dataset, run = _settle(source, wishes, saved, progress)
+    dataset, run = _settle(source, request, saved, progress)
     return pretrain_dataset(dataset, run, folder, saved=saved, trackers=trackers)
 
 
@@ -70,24 +70,25 @@ def pretrain_dataset(
     files = RunFolder(folder)
     data = describe_data(dataset)
     if saved is not None:
+        check_same_settings(saved.config, run)
         _check_same_data(saved, data)
-        if saved.progress.epoch >= run.training.epochs:
+        if saved.position.epoch >= run.training.epochs:
             rows = files.read_metrics()
-            return Pretrained(folder, saved.config, dataset, rows[-1] if rows else {}, 0.0, saved.progress.epoch, True)
+            return Pretrained(folder, saved.config, dataset, rows[-1] if rows else {}, 0.0, saved.position.epoch, True)
     ensure_folder(folder)
     if dataset.bad_rows:
         write_bad_rows(folder / BAD_ROWS_FILE, dataset.bad_rows)
     started = time.monotonic()
     Trainer(run, dataset.store, folder=files, trackers=trackers, resume=saved is not None, data=data).fit()
     rows = files.read_metrics()
-    done = saved.progress.epoch if saved else 0
+    done = saved.position.epoch if saved else 0
     return Pretrained(folder, run, dataset, rows[-1] if rows else {}, time.monotonic() - started, done)
 
 
-def _settle(source: Source, wishes: Wishes, saved: Checkpoint | None, progress: Any) -> tuple[Dataset, RunConfig]:
+def _settle(source: Source, request: Request, saved: Checkpoint | None, progress: Any) -> tuple[Dataset, RunConfig]:
     """The data as the run sees it, and the run's settings, which depend on the kind of data."""
     dataset = source.load(progress=progress)
-    run = plan(dataset, wishes, saved=saved.config if saved else None).run
+    run = plan(dataset, request, saved=saved.config if saved else None).run
     return source.seen_through(dataset, run.data, progress), run
 
 

@@ -11,10 +11,9 @@ from adgcl.core.errors import CheckpointError
 from adgcl.core.files import atomic_write, ensure_folder
 from adgcl.core.provenance import available_cores
 from adgcl.core.records import Record
-from adgcl.experiments.evaluation import Judged, Work, evaluate_plan
-from adgcl.experiments.planning import Plan, Wishes, plan
-from adgcl.experiments.source import Source
-from adgcl.protocols.judging import SeedProgress, work_name
+from adgcl.experiments.evaluation import Judged, Watcher, Work, evaluate_loaded
+from adgcl.experiments.planning import Request
+from adgcl.experiments.source import LoadedSource, Source
 from adgcl.training.checkpoints import load_checkpoint
 from adgcl.training.run_folder import RunFolder
 
@@ -39,30 +38,27 @@ def quickstart(
     *,
     epochs: int = EPOCHS,
     on_stage: Callable[[str], None] = lambda text: None,
-    on_progress: Callable[[SeedProgress], None] = lambda message: None,
+    watcher: Watcher | None = None,
     command: str = "",
 ) -> Quickstart:
     """Train AD-GCL on FreeSolv from three seeds, and judge it beside an untrained encoder and fingerprints."""
     ensure_folder(folder)
-    source = Source(DATA)
-    dataset = source.load()
-    flags = {"protocol": {"mode": "as_published"}, "training": {"epochs": epochs}}
-    planned = plan(dataset, Wishes("adgcl", flags=flags))
-    untrained, fingerprint = (
-        plan(dataset, Wishes(name, flags={"protocol": {"mode": "as_published"}})) for name in ("random_init", "ecfp")
-    )
-    dataset = source.seen_through(dataset, planned.run.data)
-    work = Work(folder / "seeds", jobs=min(available_cores(), len(SEEDS)))
+    data = LoadedSource.of(Source(DATA))
+    published = {"protocol": {"mode": "as_published"}}
 
-    def judge(title: str, wanted: Plan, jobs: int | None, seeds: Sequence[int] = SEEDS) -> Judged:
+    def judge(title: str, request: Request, jobs: int | None, seeds: Sequence[int] = SEEDS) -> Judged:
         on_stage(title)
-        return evaluate_plan(dataset, wanted, seeds, Work(work.folder, jobs), on_progress=on_progress, command=command)
+        work = Work(folder / "seeds", jobs)
+        return evaluate_loaded(data, request, seeds, work, watcher=watcher, command=command)
 
-    floor = judge("an untrained encoder, for the floor", untrained, 1)
-    yardstick = judge("fingerprints (ECFP), for a yardstick", fingerprint, 1, SEEDS[:1])
-    trained = judge(f"AD-GCL: {len(SEEDS)} seeds, {epochs} epochs each", planned, work.jobs)
-    _leave_run(folder / "seeds" / work_name(dataset, planned.run, planned.protocol) / f"seed-{SEEDS[0]}", folder)
-    return Quickstart(folder, len(dataset), [*floor.records, *yardstick.records, *trained.records], trained.reused)
+    floor = judge("an untrained encoder, for the floor", Request("random_init", flags=published), 1)
+    yardstick = judge("fingerprints (ECFP), for a yardstick", Request("ecfp", flags=published), 1, SEEDS[:1])
+    asked = Request("adgcl", flags={**published, "training": {"epochs": epochs}})
+    title = f"AD-GCL: {len(SEEDS)} seeds, {epochs} epochs each"
+    trained = judge(title, asked, min(available_cores(), len(SEEDS)))
+    _leave_run(trained.jobs[0].folder, folder)
+    records = [*floor.records, *yardstick.records, *trained.records]
+    return Quickstart(folder, len(data.content), records, trained.reused)
 
 
 def _leave_run(seed_folder: Path, folder: Path) -> None:

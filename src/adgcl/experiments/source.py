@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, get_args
 
+from adgcl.core.gaps import Gap
 from adgcl.data.dataset import Dataset
 from adgcl.data.features import choose_features
 from adgcl.data.load import load_dataset
@@ -15,9 +16,9 @@ from adgcl.training.run_config import DataConfig
 
 @dataclass(frozen=True)
 class Source:
-    """A name or path, the folder of data files, and the columns of a CSV file."""
+    """A name, a path or graphs in memory, the folder of data files, and the columns of a table."""
 
-    data: str | Path
+    data: Any
     data_dir: Path | None = None
     smiles_column: str | None = None
     label_columns: tuple[str, ...] = ()
@@ -46,6 +47,36 @@ class Source:
         if atom_features_of(dataset) not in (None, config.atom_features):
             dataset = self.load(config.atom_features, progress)
         return dataset.with_store(choose_features(dataset.store, config.features))
+
+
+@dataclass(eq=False)
+class LoadedSource:
+    """A source with its data, loaded once and seen as the settings of each run say; or why there is none."""
+
+    name: str
+    source: Source
+    dataset: Dataset | None = None
+    gap: Gap | None = None
+    _seen: dict[str, Dataset] = field(default_factory=dict, repr=False)
+
+    @classmethod
+    def of(cls, source: Source, progress: Any = None) -> LoadedSource:
+        """Load a source; what is wrong with it is raised."""
+        dataset = source.load(progress=progress)
+        return cls(dataset.name, source, dataset)
+
+    @property
+    def content(self) -> Dataset:
+        """The data with every feature its source has."""
+        assert self.dataset is not None, f"{self.name} is not there: {self.gap}"
+        return self.dataset
+
+    def seen(self, config: DataConfig, progress: Any = None) -> Dataset:
+        """The data with the features that `config` chooses."""
+        key = config.model_dump_json()
+        if key not in self._seen:
+            self._seen[key] = self.source.seen_through(self.content, config, progress)
+        return self._seen[key]
 
 
 def atom_features_of(dataset: Dataset) -> str | None:

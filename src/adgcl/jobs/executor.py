@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Any
+from typing import Any, ClassVar
 
 from adgcl.core.errors import AdgclError, Interrupted
 from adgcl.core.locks import BusyError
@@ -50,6 +50,9 @@ class Executor(ABC):
     A piece of work goes by a key of the caller's choice. While it runs, its messages reach `on_message`, together with
     the key; then `ends` yields the key with exactly one End. A piece that fails takes no other with it.
     """
+
+    # Whether Ctrl-C in this process reaches the work itself.
+    shares_signals: ClassVar[bool] = False
 
     def __init__(self, workers: int = 1) -> None:
         self.workers = workers

@@ -12,6 +12,8 @@ from adgcl.jobs.executor import EXECUTORS, End, Executor, Work, end_of
 class Inline(Executor):
     """One piece of work at a time, in this process; `start` returns when it is done."""
 
+    shares_signals = True
+
     def __init__(self, workers: int = 1) -> None:
         super().__init__(1)
         self._ended: list[tuple[Any, End]] = []

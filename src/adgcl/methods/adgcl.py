@@ -82,8 +82,13 @@ class ADGCL(Method):
         self.head = ProjectionHead(self.encoder.node_dim)
         initialise(self)
         self.augmenter = make_augmenter(config.augmentations, encoder, config.gate, spec)
+        self.ratio_names = self.kept(config)[1:]
         self.prices = [config.reg_lambda * config.reg_weights.get(name, 1.0) for name in config.augmentations]
-        self.ratio_names = ["drop_ratio" if name == "edge_drop" else f"{name}_ratio" for name in config.augmentations]
+
+    @classmethod
+    def kept(cls, config: MethodConfig) -> tuple[str, ...]:
+        assert isinstance(config, ADGCLConfig)
+        return ("loss", *map(_ratio_name, config.augmentations))
 
     def make_optimizers(self) -> dict[str, Optimizer]:
         learner = nn.ModuleList([self.encoder, self.head])
@@ -145,3 +150,8 @@ class ADGCL(Method):
         loss = self._loss(*self.project_pair(batch, reversed_gradient(view)))
         self.update(loss + price, "encoder", "augmenter")
         return {"loss": loss.detach(), **ratios}
+
+
+def _ratio_name(augmentation: str) -> str:
+    """What the share that an augmentation changes is called."""
+    return "drop_ratio" if augmentation == "edge_drop" else f"{augmentation}_ratio"

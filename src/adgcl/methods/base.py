@@ -40,7 +40,10 @@ class Method(nn.Module):
     """
 
     Config: ClassVar[type[MethodConfig]] = MethodConfig
+    # What tables and messages call it.
     title: ClassVar[str] = ""
+    # The only protocol that can judge it; any can where it is empty.
+    protocol: ClassVar[str] = ""
     needs_labels: ClassVar[bool] = False
     needs_smiles: ClassVar[bool] = False
     # Whether every seed gives the same embedding.
@@ -61,6 +64,11 @@ class Method(nn.Module):
                 f"{dataset.name} has no SMILES to take fingerprints of.",
                 f"{cls.title} is for molecules; `adgcl methods` lists what works on any graph.",
             )
+
+    @classmethod
+    def kept(cls, config: MethodConfig) -> tuple[str, ...]:
+        """What `step` returns that is worth keeping in Records and showing as curves."""
+        return ("loss",)
 
     @property
     def width(self) -> int:

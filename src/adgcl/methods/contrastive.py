@@ -36,6 +36,10 @@ class Contrastive(Method):
         self.head = self.make_head()
         initialise(self)
 
+    @classmethod
+    def kept(cls, config: MethodConfig) -> tuple[str, ...]:
+        return ("loss", "drop_ratio")
+
     def make_head(self) -> nn.Module:
         """The map from `graph_emb` to `z`."""
         return ProjectionHead(self.encoder.node_dim)

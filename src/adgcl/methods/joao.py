@@ -12,7 +12,7 @@ from adgcl.core.schema import FeatureSpec, Task
 from adgcl.encoders.base import EncoderConfig
 from adgcl.graphs.store.batch import GraphBatch
 from adgcl.graphs.store.view import View
-from adgcl.methods.base import METHODS, Metrics
+from adgcl.methods.base import METHODS, MethodConfig, Metrics
 from adgcl.methods.contrastive import Contrastive, ContrastiveConfig
 
 
@@ -63,6 +63,11 @@ class JOAO(Contrastive):
         self.register_buffer("graphs_seen", torch.zeros(()))
         self.register_buffer("steps_taken", torch.zeros((), dtype=torch.long))
 
+    @classmethod
+    def kept(cls, config: MethodConfig) -> tuple[str, ...]:
+        assert isinstance(config, JOAOConfig)
+        return ("loss", "drop_ratio", *map(_probability_name, config.pool))
+
     def step(self, batch: GraphBatch, generator: torch.Generator) -> Metrics:
         choice = choices(self.q, batch, generator)
         view = self.augmenter.view(batch, choice, generator)
@@ -97,8 +102,12 @@ class JOAO(Contrastive):
             memory.zero_()
 
     def _shown(self) -> Metrics:
-        names = (name.removeprefix("random_") for name in self.config.pool)
-        return {f"q_{name}": probability for name, probability in zip(names, self.q.clone())}
+        return dict(zip(map(_probability_name, self.config.pool), self.q.clone()))
+
+
+def _probability_name(augmentation: str) -> str:
+    """What the probability of an augmentation is called."""
+    return f"q_{augmentation.removeprefix('random_')}"
 
 
 # Each halves what is left of an interval: enough for every digit of 64 bits.

@@ -30,7 +30,7 @@ class RandomInit(Method):
     """
 
     Config = RandomInitConfig
-    title = "RU-GIN (untrained)"
+    title = "RU-GIN"
     config: RandomInitConfig
 
     def __init__(self, config: RandomInitConfig, encoder: EncoderConfig, spec: FeatureSpec, task: Task) -> None:

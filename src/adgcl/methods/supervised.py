@@ -45,7 +45,8 @@ class Supervised(Method):
     """
 
     Config = SupervisedConfig
-    title = "F-GIN (supervised)"
+    title = "F-GIN"
+    protocol = "supervised"
     needs_labels = True
     config: SupervisedConfig
     target_mean: Tensor

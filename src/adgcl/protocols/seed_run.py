@@ -9,6 +9,7 @@ from typing import Any
 
 from adgcl.core.files import explain_os_errors, write_json
 from adgcl.protocols.selection import Evaluation, Mode, Selected, select
+from adgcl.training.trainer import Trainer
 
 
 @dataclass(frozen=True)
@@ -80,3 +81,10 @@ class History:
 
 def _line(seconds: float, evaluation: Evaluation) -> str:
     return json.dumps({"seconds": seconds, **evaluation.to_json()}) + "\n"
+
+
+def last_metrics(trainer: Trainer) -> dict[str, float]:
+    """What the last epoch measured of what the method declares worth keeping; nothing if the run has no folder."""
+    rows = trainer.folder.read_metrics() if trainer.folder else []
+    kept = type(trainer.method).kept(trainer.config.method)
+    return {name: float(rows[-1][name]) for name in kept if name in rows[-1]} if rows else {}

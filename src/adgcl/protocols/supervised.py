@@ -6,61 +6,91 @@ import time
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from pydantic import Field
 
 from adgcl.core.provenance import peak_memory_mb
+from adgcl.core.records import Record
 from adgcl.core.schema import Task
 from adgcl.core.seeds import derived_seed
 from adgcl.data.dataset import Dataset
 from adgcl.graphs.store.store import GraphStore
-from adgcl.methods.supervised import Supervised
+from adgcl.methods.supervised import Supervised as SupervisedMethod
+from adgcl.protocols.base import PROTOCOLS, Protocol, ProtocolConfig, epoch_seconds
 from adgcl.protocols.parts import Part, fold_parts, score_part
 from adgcl.protocols.probes.selection import mean_defined
-from adgcl.protocols.seed_run import History, SeedRun
+from adgcl.protocols.seed_run import History, SeedRun, last_metrics
 from adgcl.protocols.selection import Evaluation
 from adgcl.protocols.solvers.arrays import Floats, Ints
+from adgcl.published import PublishedTable
 from adgcl.training.run_config import RunConfig
 from adgcl.training.run_folder import RunFolder
 from adgcl.training.runs import describe_data
 from adgcl.training.trackers import StepReport, Tracker
 from adgcl.training.trainer import Trainer
 
-if TYPE_CHECKING:
-    from adgcl.protocols.unsupervised import UnsupervisedConfig
-
 HEAD = "head"
 _BATCH = 128
 
 
-def run_folds(
-    dataset: Dataset,
-    run: RunConfig,
-    protocol: UnsupervisedConfig,
-    folder: Path | None = None,
-    trackers: Sequence[Tracker] = (),
-) -> SeedRun:
-    """Train and judge every fold of one seed; finished folds come from `folder`, one in progress goes on there.
+class SupervisedProtocolConfig(ProtocolConfig):
+    """How a model that predicts by a head of its own is judged."""
 
-    A fold's model sees the training graphs and their labels alone. The epoch is chosen later, by the validation
-    scores, from the evaluations that this returns.
-    """
-    seed = run.training.seed
-    parts = fold_parts(dataset, protocol.mode, seed, protocol.num_folds)
-    tracker, data = _OneRun(trackers, len(parts)), describe_data(dataset)
-    folds = []
-    try:
-        for k, part in enumerate(parts):
-            tracker.fold = k
-            own = run.with_training(seed=derived_seed(seed, "fold", k))
-            place = folder / f"fold-{k}" if folder else None
-            folds.append(_run_fold(dataset.store, part, own, protocol.evaluate_every, place, tracker, data))
-    finally:
-        tracker.close()
-    losses = [fold.training["loss"] for fold in folds if "loss" in fold.training]
-    training = {"loss": float(np.mean(losses))} if losses else {}
-    return SeedRun(seed, _side_by_side(folds), training, round(sum(f.seconds for f in folds), 2), peak_memory_mb())
+    name: str = "supervised"
+    evaluate_every: int = Field(5, ge=1, description="epochs between evaluations")
+    num_folds: int = Field(10, ge=2, description="folds where the data has no split of its own")
+
+
+@PROTOCOLS.register("supervised")
+class Supervised(Protocol):
+    """A fold's model sees the training graphs and their labels alone; validation scores choose its epoch."""
+
+    Config = SupervisedProtocolConfig
+    title = "training with labels"
+    config: SupervisedProtocolConfig
+
+    @property
+    def scores(self) -> tuple[str, ...]:
+        return (HEAD,)
+
+    def seconds(self, run: RunConfig, store: GraphStore) -> float:
+        return run.training.epochs * epoch_seconds(run, store) * self.config.num_folds
+
+    @classmethod
+    def describe(cls, record: Record) -> str:
+        return "supervised head"
+
+    @classmethod
+    def fills(cls, table: PublishedTable, score: str) -> bool:
+        """The paper prints the supervised encoder as a row of its unsupervised tables, whatever their probe."""
+        return table.protocol == "unsupervised"
+
+    def run_seed(
+        self, dataset: Dataset, run: RunConfig, *, folder: Path | None = None, trackers: Sequence[Tracker] = ()
+    ) -> SeedRun:
+        """Train and judge every fold; finished folds come from `folder`, one in progress goes on there."""
+        if (finished := SeedRun.load(folder)) is not None:
+            return finished
+        seed = run.training.seed
+        parts = fold_parts(dataset, self.config.mode, seed, self.config.num_folds)
+        tracker, data = _OneRun(trackers, len(parts)), describe_data(dataset)
+        folds = []
+        try:
+            for k, part in enumerate(parts):
+                tracker.fold = k
+                own = run.with_training(seed=derived_seed(seed, "fold", k))
+                place = folder / f"fold-{k}" if folder else None
+                folds.append(_run_fold(dataset.store, part, own, self.config.evaluate_every, place, tracker, data))
+        finally:
+            tracker.close()
+        names = {name for fold in folds for name in fold.training}
+        training = {name: float(np.mean([fold.training[name] for fold in folds])) for name in sorted(names)}
+        seconds = round(sum(fold.seconds for fold in folds), 2)
+        result = SeedRun(seed, _side_by_side(folds), training, seconds, peak_memory_mb())
+        result.save(folder)
+        return result
 
 
 def _run_fold(
@@ -73,9 +103,9 @@ def _run_fold(
     files = RunFolder(folder) if folder else None
     train = store.select(part.train)
     trainer = Trainer(run, train, folder=files, trackers=[tracker], resume=folder is not None, data=data)
-    assert isinstance(trainer.method, Supervised)
+    assert isinstance(trainer.method, SupervisedMethod)
     method = trainer.method
-    history.forget_after(trainer.progress.epoch)
+    history.forget_after(trainer.position.epoch)
     spent = history.seconds
 
     def evaluate(epoch: int) -> None:
@@ -89,16 +119,14 @@ def _run_fold(
 
     trainer.fit(after_epoch)
     if not history.evaluations:
-        evaluate(trainer.progress.epoch)
-    rows = files.read_metrics() if files else []
-    training = {"loss": float(rows[-1]["loss"])} if rows else {}
+        evaluate(trainer.position.epoch)
     seconds = round(spent + time.monotonic() - started, 2)
-    result = SeedRun(run.training.seed, tuple(history.evaluations), training, seconds, peak_memory_mb())
+    result = SeedRun(run.training.seed, tuple(history.evaluations), last_metrics(trainer), seconds, peak_memory_mb())
     result.save(folder)
     return result
 
 
-def part_scores(method: Supervised, store: GraphStore, parts: Sequence[Ints]) -> list[float]:
+def part_scores(method: SupervisedMethod, store: GraphStore, parts: Sequence[Ints]) -> list[float]:
     """The task's metric on each part; NaN where it is undefined."""
     ids = np.concatenate(parts)
     device = method.target_mean.device

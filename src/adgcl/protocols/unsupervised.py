@@ -10,16 +10,17 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from adgcl.core.config import Config
-from adgcl.core.errors import DataError
+from adgcl.core.config import Tree
 from adgcl.core.provenance import peak_memory_mb
+from adgcl.core.records import Record
 from adgcl.data.dataset import Dataset
-from adgcl.methods.base import METHODS, Method
+from adgcl.graphs.store.store import GraphStore
+from adgcl.methods.base import Method
+from adgcl.protocols.base import PROTOCOLS, Protocol, ProtocolConfig, check_labels, epoch_seconds
 from adgcl.protocols.probes import ProbeScore, probe_folds, probe_split
 from adgcl.protocols.probes.folds import fold_seed
-from adgcl.protocols.seed_run import History, SeedRun
-from adgcl.protocols.selection import Evaluation, Mode
-from adgcl.protocols.supervised import run_folds
+from adgcl.protocols.seed_run import History, SeedRun, last_metrics
+from adgcl.protocols.selection import Evaluation
 from adgcl.training.device import one_blas_thread
 from adgcl.training.embedding import embed_dataset
 from adgcl.training.run_config import RunConfig
@@ -29,12 +30,14 @@ from adgcl.training.trackers import Tracker
 from adgcl.training.trainer import Trainer
 
 Probe = Literal["linear", "svm"]
+PROBES: tuple[Probe, ...] = ("linear", "svm")
+_GRAPH = 1e-3  # seconds that a probe needs for a graph
 
 
-class UnsupervisedConfig(Config):
+class UnsupervisedConfig(ProtocolConfig):
     """How embeddings are judged."""
 
-    mode: Mode = Field("strict", description="as_published repeats the paper's choices, strict leaks nothing")
+    name: str = "unsupervised"
     probes: tuple[Probe, ...] = Field(("linear",), description="linear, svm, or both on the same embeddings")
     evaluate_every: int = Field(5, ge=1, description="epochs between evaluations")
     svm_epochs: tuple[int, ...] = Field(
@@ -52,17 +55,82 @@ class UnsupervisedConfig(Config):
         return tuple(probe for probe in self.probes if due[probe])
 
 
+@PROTOCOLS.register("unsupervised")
+class Unsupervised(Protocol):
+    """Train on all graphs without their labels, and judge the embedding along the way."""
+
+    Config = UnsupervisedConfig
+    title = "probes of a frozen embedding"
+    config: UnsupervisedConfig
+
+    @property
+    def scores(self) -> tuple[str, ...]:
+        return self.config.probes
+
+    def essence(self, score: str | None = None) -> Tree:
+        tree = self.config.essence()
+        if score is not None:
+            # The same embeddings may be judged by other probes besides, and the SVM's epochs are its own.
+            del tree["probes"]
+            if score != "svm":
+                del tree["svm_epochs"]
+        return tree
+
+    def wider(self) -> tuple[ProtocolConfig, ...]:
+        both = self.config.model_copy(update={"probes": PROBES})
+        return () if both == self.config else (both,)
+
+    def seconds(self, run: RunConfig, store: GraphStore) -> float:
+        judgements = max(run.training.epochs // self.config.evaluate_every, 1)
+        probing = _GRAPH * len(store) * len(self.config.probes) + epoch_seconds(run, store) / 5
+        return super().seconds(run, store) + judgements * probing
+
+    @classmethod
+    def describe(cls, record: Record) -> str:
+        return f"{record.probe} probe"
+
+    def run_seed(
+        self, dataset: Dataset, run: RunConfig, *, folder: Path | None = None, trackers: Sequence[Tracker] = ()
+    ) -> SeedRun:
+        if (finished := SeedRun.load(folder)) is not None:
+            return finished
+        started, history = time.monotonic(), History(folder)
+        files = RunFolder(folder) if folder else None
+        trainer = Trainer(
+            run, dataset.store, folder=files, trackers=trackers, resume=folder is not None, data=describe_data(dataset)
+        )
+        history.forget_after(trainer.position.epoch)
+        spent = history.seconds
+
+        def evaluate(method: Method, epoch: int, probes: tuple[Probe, ...]) -> None:
+            embedding = embed_dataset(method, dataset)
+            seconds = spent + time.monotonic() - started
+            asked = self.config.model_copy(update={"probes": probes})
+            history.add(judge(embedding, dataset, asked, run.training.seed, epoch), seconds)
+
+        def after_epoch(epoch: int) -> None:
+            if probes := self.config.probes_at(epoch, run.training.epochs):
+                evaluate(trainer.method, epoch, probes)
+
+        method = trainer.fit(after_epoch)
+        if not history.evaluations:
+            evaluate(method, trainer.position.epoch, self.config.probes)
+        seconds = round(spent + time.monotonic() - started, 2)
+        training = last_metrics(trainer)
+        result = SeedRun(run.training.seed, tuple(history.evaluations), training, seconds, peak_memory_mb())
+        result.save(folder)
+        return result
+
+
 def judge(embedding: Any, dataset: Dataset, config: UnsupervisedConfig, seed: int, epoch: int = 0) -> list[Evaluation]:
     """Score one embedding matrix with every probe asked for.
 
     In `as_published` mode every evaluation draws new folds, as the authors' code does; in `strict` mode the folds
     depend on the seed alone, so that epochs compare on equal terms.
     """
+    check_labels(dataset)
     y = dataset.store.y
-    if y is None or dataset.task.kind == "none":
-        raise DataError(
-            f"{dataset.name} has no labels to judge an embedding by.", "Use `adgcl embed`, or name a label column."
-        )
+    assert y is not None
     drawn = fold_seed(seed, config.mode, epoch)
     evaluations = []
     with one_blas_thread():
@@ -84,55 +152,3 @@ def judge(embedding: Any, dataset: Dataset, config: UnsupervisedConfig, seed: in
                 )
             evaluations.append(Evaluation(epoch, probe, **asdict(score)))
     return evaluations
-
-
-def run_seed(
-    dataset: Dataset,
-    run: RunConfig,
-    protocol: UnsupervisedConfig,
-    *,
-    folder: Path | None = None,
-    trackers: Sequence[Tracker] = (),
-) -> SeedRun:
-    """Train one seed and judge it along the way; a folder makes it resumable and keeps the result.
-
-    A method that learns from labels has a protocol of its own: its test labels must not be among them.
-    """
-    result = SeedRun.load(folder)
-    if result is None:
-        supervised = METHODS[run.method.name].needs_labels
-        result = (run_folds if supervised else _train_and_probe)(dataset, run, protocol, folder, trackers)
-        result.save(folder)
-    return result
-
-
-def _train_and_probe(
-    dataset: Dataset, run: RunConfig, protocol: UnsupervisedConfig, folder: Path | None, trackers: Sequence[Tracker]
-) -> SeedRun:
-    """Train on all graphs without their labels, and judge the embedding along the way."""
-    history = History(folder)
-    started = time.monotonic()
-    files = RunFolder(folder) if folder else None
-    trainer = Trainer(
-        run, dataset.store, folder=files, trackers=trackers, resume=folder is not None, data=describe_data(dataset)
-    )
-    history.forget_after(trainer.progress.epoch)
-    spent = history.seconds
-
-    def evaluate(method: Method, epoch: int, probes: tuple[Probe, ...]) -> None:
-        embedding = embed_dataset(method, dataset)
-        seconds = spent + time.monotonic() - started
-        asked = protocol.model_copy(update={"probes": probes})
-        history.add(judge(embedding, dataset, asked, run.training.seed, epoch), seconds)
-
-    def after_epoch(epoch: int) -> None:
-        if probes := protocol.probes_at(epoch, run.training.epochs):
-            evaluate(trainer.method, epoch, probes)
-
-    method = trainer.fit(after_epoch)
-    if not history.evaluations:
-        evaluate(method, trainer.progress.epoch, protocol.probes)
-    rows = RunFolder(folder).read_metrics() if folder else []
-    training = {k: v for k, v in rows[-1].items() if k in ("loss", "drop_ratio")} if rows else {}
-    seconds = round(spent + time.monotonic() - started, 2)
-    return SeedRun(run.training.seed, tuple(history.evaluations), training, seconds, peak_memory_mb())

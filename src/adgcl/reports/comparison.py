@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from adgcl.core.gaps import Gap
-from adgcl.core.record_folder import current
 from adgcl.core.records import Record
+from adgcl.protocols.record_folder import current
 from adgcl.published import PublishedResult, PublishedTable, paper_method
 from adgcl.reports import numbers
 

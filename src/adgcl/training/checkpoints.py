@@ -22,8 +22,8 @@ FORMAT = "adgcl-checkpoint-1"
 
 
 @dataclass
-class Progress:
-    """How far a run is: finished epochs, finished steps of the next one, and its running sums."""
+class Position:
+    """Where a run is: finished epochs, finished steps of the next one, and its running sums."""
 
     epoch: int = 0
     step: int = 0
@@ -37,7 +37,7 @@ class Checkpoint:
     config: RunConfig
     spec: FeatureSpec
     task: Task
-    progress: Progress
+    position: Position
     tensors: dict[str, Tensor]
     data: dict[str, Any]
 
@@ -50,7 +50,7 @@ class Checkpoint:
 
 
 def save_checkpoint(
-    path: Path, method: Method, config: RunConfig, progress: Progress, random: dict[str, Tensor], data: dict[str, Any]
+    path: Path, method: Method, config: RunConfig, position: Position, random: dict[str, Tensor], data: dict[str, Any]
 ) -> None:
     """Write the whole state of a run in one atomic step; the same state gives the same bytes."""
     tensors = {f"network/{name}": value for name, value in method.state_dict().items()}
@@ -63,7 +63,7 @@ def save_checkpoint(
         "config": config.to_tree(),
         "spec": method.spec.to_json(),
         "task": method.task.to_json(),
-        "progress": vars(progress),
+        "progress": vars(position),
         "data": data,
     }
     packed = {name: value.detach().cpu().contiguous().clone() for name, value in tensors.items()}
@@ -96,7 +96,7 @@ def load_checkpoint(path: Path) -> Checkpoint:
         config=resolve(about["config"]),
         spec=FeatureSpec.from_json(about["spec"]),
         task=Task.from_json(about["task"]),
-        progress=Progress(**about["progress"]),
+        position=Position(**about["progress"]),
         tensors=tensors,
         data=about["data"],
     )

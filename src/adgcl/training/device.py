@@ -34,9 +34,14 @@ def pick_device(name: str) -> torch.device:
     return device
 
 
+def is_narrow(width: int) -> bool:
+    """Whether one core per network is faster than all cores for one."""
+    return width <= _NARROW
+
+
 def set_threads(threads: int, width: int) -> int:
     """Set the number of CPU threads; 0 chooses one for narrow networks and every core for wide ones."""
-    chosen = threads or (1 if width <= _NARROW else available_cores())
+    chosen = threads or (1 if is_narrow(width) else available_cores())
     torch.set_num_threads(chosen)
     if chosen == 1:
         _blas_libraries().limit(limits=1, user_api="blas")  # NumPy's, which the products of wide layers may use

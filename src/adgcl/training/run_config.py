@@ -7,10 +7,12 @@ from typing import Any, Literal
 
 from pydantic import Field, SerializeAsAny
 
-from adgcl.core.config import Config, build, merged, parse_overrides
+from adgcl.core.config import HARMLESS, Config, Tree, build, merged, parse_overrides
 from adgcl.core.errors import ConfigError, did_you_mean
-from adgcl.encoders.base import EncoderConfig
+from adgcl.encoders.base import AUTO, EncoderConfig, encoder_config
 from adgcl.methods.base import METHODS, MethodConfig
+
+DEFAULT_METHOD = "adgcl"
 
 
 class DataConfig(Config):
@@ -29,21 +31,26 @@ class TrainingConfig(Config):
     epochs: int = Field(20, ge=0, description="passes over the data")
     batch_size: int = Field(32, ge=1, description="graphs per step")
     seed: int = Field(0, ge=0, description="decides every random number")
-    device: str = Field("auto", description="auto, cpu, cuda, cuda:1, mps")
+    start_from: str = Field(
+        "", description="start with the trained encoder of this run folder, checkpoint file or packaged encoder"
+    )
+    device: str = Field("auto", description="auto, cpu, cuda, cuda:1, mps", json_schema_extra=HARMLESS)
     precision: Literal["float32", "bfloat16"] = Field(
         "float32", description="number type of dense layers; bfloat16 where the machine has it, float32 elsewhere"
     )
-    threads: int = Field(0, ge=0, description="CPU threads; 0 chooses by the width of the network")
-    checkpoint_seconds: float = Field(30.0, ge=0.0, description="save at most this often")
+    threads: int = Field(
+        0, ge=0, description="CPU threads; 0 chooses by the width of the network", json_schema_extra=HARMLESS
+    )
+    checkpoint_seconds: float = Field(30.0, ge=0.0, description="save at most this often", json_schema_extra=HARMLESS)
 
 
 class RunConfig(Config):
-    """The four sections of a configuration file."""
+    """The four sections of a configuration file that make a run."""
 
     method: SerializeAsAny[MethodConfig]
-    encoder: EncoderConfig
-    training: TrainingConfig
-    data: DataConfig
+    encoder: SerializeAsAny[EncoderConfig]
+    training: SerializeAsAny[TrainingConfig]
+    data: SerializeAsAny[DataConfig]
 
     def to_tree(self) -> dict[str, Any]:
         return self.model_dump(mode="json")
@@ -53,22 +60,47 @@ class RunConfig(Config):
             update={"training": build(TrainingConfig, {**self.training.model_dump(), **changes}, "training")}
         )
 
+    def essence_without(self, *training: str) -> Tree:
+        """The settings that decide what comes out, without some of the training section such as the seed."""
+        tree = self.essence()
+        for name in training:
+            tree["training"].pop(name)
+        return tree
+
+
+def sections_of(settings: Mapping[str, Any]) -> dict[str, type[Config]]:
+    """The sections of a run with their settings: a method and an encoder have their own."""
+    return {
+        "method": METHODS[named(settings, "method", DEFAULT_METHOD)].Config,
+        "encoder": encoder_config(named(settings, "encoder", AUTO)),
+        "training": TrainingConfig,
+        "data": DataConfig,
+    }
+
 
 def resolve(settings: Mapping[str, Any], overrides: Iterable[str] = ()) -> RunConfig:
-    """Check nested settings and `key=value` overrides, and fill in defaults."""
-    sections: dict[str, type[Config]] = {"encoder": EncoderConfig, "training": TrainingConfig, "data": DataConfig}
-    unknown = set(settings) - set(sections) - {"method"}
+    """Check nested settings and `key=value` overrides, and fill in defaults.
+
+    This is how settings are read wherever they come from, also from checkpoints and Records of earlier versions: a
+    setting that is newer than they are has its default.
+    """
+    tree = merged({**settings, "method": as_table(settings.get("method", {}))})
+    sections = sections_of(tree)
+    unknown = set(tree) - set(sections)
     if unknown:
         name = sorted(unknown)[0]
-        raise ConfigError(f"There is no section {name!r}.", did_you_mean(name, [*sections, "method"]))
-    method = settings.get("method", {})
-    method = {"name": method} if isinstance(method, str) else method
-    method_config = METHODS[method.get("name", "adgcl")].Config
-    sections["method"] = method_config
-    tree = merged({**settings, "method": method}, parse_overrides(overrides, sections))
-    return RunConfig(
-        method=build(method_config, tree.get("method", {}), "method"),
-        encoder=build(EncoderConfig, tree.get("encoder", {}), "encoder"),
-        training=build(TrainingConfig, tree.get("training", {}), "training"),
-        data=build(DataConfig, tree.get("data", {}), "data"),
-    )
+        raise ConfigError(f"There is no section {name!r}.", did_you_mean(name, sections))
+    tree = merged(tree, parse_overrides(overrides, sections))
+    sections = sections_of(tree)
+    return RunConfig(**{name: build(model, tree.get(name, {}), name) for name, model in sections.items()})  # type: ignore[arg-type]
+
+
+def as_table(value: Any) -> Any:
+    """A section may be a bare name: `method = "adgcl"`."""
+    return {"name": value} if isinstance(value, str) else value
+
+
+def named(settings: Mapping[str, Any], section: str, default: str) -> str:
+    """The name that a section of nested settings gives, or a default."""
+    table = as_table(settings.get(section, {}))
+    return str(table.get("name") or default) if isinstance(table, Mapping) else default

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import sys
+import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any, Protocol
+
+_BETWEEN_MESSAGES = 0.2  # seconds
 
 
 @dataclass(frozen=True)
@@ -19,6 +23,16 @@ class StepReport:
     graphs: int
     metrics: dict[str, float] = field(default_factory=dict)
 
+    @property
+    def done(self) -> int:
+        """Steps since the beginning of the run."""
+        return (self.epoch - 1) * self.steps + self.step
+
+    @property
+    def total(self) -> int:
+        """Steps of the whole run."""
+        return self.epochs * self.steps
+
 
 class Tracker(Protocol):
     """Anything that wants to follow a run."""
@@ -27,6 +41,29 @@ class Tracker(Protocol):
     def step(self, report: StepReport) -> None: ...
     def epoch(self, row: dict[str, Any]) -> None: ...
     def stop(self) -> None: ...
+
+
+class Messenger:
+    """Sends how far a run is, a few times a second: for whoever started it elsewhere."""
+
+    def __init__(self, send: Callable[[StepReport], None]) -> None:
+        self.send, self.last = send, 0.0
+
+    def start(self, epochs: int, steps: int, done: int) -> None:
+        if steps:
+            self.send(StepReport(done // steps + 1, epochs, done % steps, steps, 0))
+
+    def step(self, report: StepReport) -> None:
+        now = time.monotonic()
+        if report.done == report.total or now - self.last > _BETWEEN_MESSAGES:
+            self.last = now
+            self.send(report)
+
+    def epoch(self, row: dict[str, Any]) -> None:
+        pass
+
+    def stop(self) -> None:
+        pass
 
 
 class ProgressBar:

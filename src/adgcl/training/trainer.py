@@ -14,24 +14,32 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from adgcl.core.config import differences
 from adgcl.core.errors import CheckpointError, Interrupted, TrainingError
 from adgcl.core.schema import FeatureSpec, Task
 from adgcl.core.seeds import derived_rng, derived_seed
+from adgcl.encoders.dropout import give_generator
 from adgcl.graphs.kernels.precision import half_products
 from adgcl.graphs.store.ranges import IntArray
 from adgcl.graphs.store.store import GraphStore
 from adgcl.methods.base import METHODS, Method
-from adgcl.training.checkpoints import Checkpoint, Progress, load_checkpoint, random_states, restore, save_checkpoint
+from adgcl.training.checkpoints import Checkpoint, Position, load_checkpoint, random_states, restore, save_checkpoint
 from adgcl.training.device import keep_freed_memory, pick_device, set_threads
 from adgcl.training.run_config import RunConfig
 from adgcl.training.run_folder import RunFolder
+from adgcl.training.start import find_encoder, prepare_store, start_from
+from adgcl.training.tally import NotFinite, Tally
 from adgcl.training.trackers import StepReport, Tracker
+
+# Networks are initialised from torch's global random state, which threads share.
+_initialising = threading.Lock()
 
 
 def build_method(config: RunConfig, spec: FeatureSpec, task: Task) -> Method:
-    """The method that `config` names, with networks initialised from its seed."""
-    torch.manual_seed(derived_seed(config.training.seed, "networks"))
-    method = METHODS[config.method.name](config.method, config.encoder, spec, task)
+    """The method that `config` names, with networks initialised from its seed; the global state is left as it was."""
+    with _initialising, torch.random.fork_rng(devices=()):
+        torch.random.default_generator.manual_seed(derived_seed(config.training.seed, "networks"))
+        method = METHODS[config.method.name](config.method, config.encoder, spec, task)
     method.prepare(pick_device(config.training.device))
     return method
 
@@ -52,19 +60,29 @@ class Trainer:
         keep_freed_memory()
         set_threads(config.training.threads, config.encoder.hidden_dim)
         self.config, self.folder, self.trackers = config, folder, trackers
-        self.data = data or {}
+        self.data = dict(data or {})
         self.device = pick_device(config.training.device)
+        origin = load_checkpoint(find_encoder(config.training.start_from)) if config.training.start_from else None
+        if origin is not None:
+            store = prepare_store(store, origin)
         self.method = build_method(config, store.spec, store.task)
+        if origin is not None:
+            self.data["started_from"] = start_from(self.method, origin, config.training.start_from)
         self.store = self.method.begin(store)
-        self.generator = torch.Generator(self.device)
-        self.progress = Progress()
-        torch.manual_seed(derived_seed(config.training.seed, "global"))
-        self.generator.manual_seed(derived_seed(config.training.seed, "noise"))
+        self.position = Position()
+        self.generator, self.dropout = (self._generator(place) for place in ("noise", "global"))
+        give_generator(self.method, self.dropout)
         if folder is not None:
             # Restored first: a run with other settings must not lose its config.json to this one.
             if resume and folder.checkpoint.exists():
                 self._restore(load_checkpoint(folder.checkpoint))
             folder.create(config, resume)
+
+    def _generator(self, *place: int | str) -> torch.Generator:
+        """A source of random numbers of this run alone."""
+        generator = torch.Generator(self.device)
+        generator.manual_seed(derived_seed(self.config.training.seed, *place))
+        return generator
 
     @property
     def steps(self) -> int:
@@ -75,14 +93,15 @@ class Trainer:
         """Train to the last epoch; `after_epoch` sees every finished one, before it is saved."""
         epochs = self.config.training.epochs if self.method.trains else 0
         self._last_save = time.monotonic()
+        self._tally = Tally(self.device, self.position.sums)
         for tracker in self.trackers:
-            tracker.start(epochs, self.steps, self.progress.epoch * self.steps + self.progress.step)
+            tracker.start(epochs, self.steps, self.position.epoch * self.steps + self.position.step)
         try:
             with _polite_interrupts() as interrupted:
-                while self.progress.epoch < epochs:
+                while self.position.epoch < epochs:
                     self._run_epoch(epochs, interrupted)
                     if after_epoch is not None:
-                        after_epoch(self.progress.epoch)
+                        after_epoch(self.position.epoch)
                     self._save(force=False)
             self._save(force=True)
         finally:
@@ -91,41 +110,39 @@ class Trainer:
         return self.method
 
     def _run_epoch(self, epochs: int, interrupted: Callable[[], bool]) -> None:
-        progress, started = self.progress, time.monotonic()
-        epoch = progress.epoch + 1
+        position, started = self.position, time.monotonic()
+        epoch = position.epoch + 1
         order = self._order(epoch)
         size = self.config.training.batch_size
-        while progress.step < self.steps:
-            ids = order[progress.step * size : (progress.step + 1) * size]
-            metrics = self._step(ids, epoch)
-            progress.step += 1
-            for name, value in metrics.items():
-                progress.sums[name] = progress.sums.get(name, 0.0) + value * len(ids)
-            report = StepReport(epoch, epochs, progress.step, self.steps, len(ids), metrics)
+        self._tally = Tally(self.device, position.sums)
+        while position.step < self.steps:
+            ids = order[position.step * size : (position.step + 1) * size]
+            self._step(ids, epoch)
+            position.step += 1
+            report = StepReport(epoch, epochs, position.step, self.steps, len(ids), self._tally.latest)
             for tracker in self.trackers:
                 tracker.step(report)
             if interrupted():
                 self._stop_politely()
-            if progress.step < self.steps:
+            if position.step < self.steps:
                 self._save(force=False)
         self.method.end_epoch()
         self._close_epoch(epoch, time.monotonic() - started)
 
-    def _step(self, ids: IntArray, epoch: int) -> dict[str, float]:
+    def _step(self, ids: IntArray, epoch: int) -> None:
         batch = self.store.batch(ids).to(self.device)
         with self._products():
-            tensors = self.method.step(batch, self.generator)
-        metrics = {name: float(value) for name, value in tensors.items()}
-        for name, value in metrics.items():
-            if not math.isfinite(value):
-                raise TrainingError(
-                    f"{name} became {value} in epoch {epoch}, step {self.progress.step + 1}.", self._rescue()
-                )
-        return metrics
+            metrics = self.method.step(batch, self.generator)
+        try:
+            self._tally.add(metrics, len(ids))
+        except NotFinite as error:
+            where = f"in epoch {epoch}, step {self.position.step + 1}"
+            raise TrainingError(f"{error} {where}.", self._rescue()) from error
 
     def _close_epoch(self, epoch: int, seconds: float) -> None:
-        row = {"epoch": epoch, **{name: total / len(self.store) for name, total in self.progress.sums.items()}}
-        self.progress.epoch, self.progress.step, self.progress.sums = epoch, 0, {}
+        row = {"epoch": epoch, **{name: total / len(self.store) for name, total in self._tally.sums.items()}}
+        self.position.epoch, self.position.step, self.position.sums = epoch, 0, {}
+        self._tally = Tally(self.device)
         if self.folder is not None:
             self.folder.append_metrics(
                 {**row, "seconds": round(seconds, 3), "graphs_per_second": round(len(self.store) / seconds, 1)}
@@ -144,41 +161,44 @@ class Trainer:
         if self.folder is None:
             return
         if force or time.monotonic() - self._last_save >= self.config.training.checkpoint_seconds:
+            self.position.sums = dict(self._tally.sums)
             save_checkpoint(
-                self.folder.checkpoint, self.method, self.config, self.progress, self.random_states(), self.data
+                self.folder.checkpoint, self.method, self.config, self.position, self.random_states(), self.data
             )
             self._last_save = time.monotonic()
 
     def random_states(self) -> dict[str, Tensor]:
         """The state of every random generator, as a checkpoint keeps it."""
-        states = {"noise": self.generator.get_state(), "global": torch.get_rng_state()}
-        if self.device.type == "cuda":
-            states["device"] = torch.cuda.get_rng_state(self.device)
-        return states
+        return {"noise": self.generator.get_state(), "global": self.dropout.get_state()}
 
     def _restore(self, checkpoint: Checkpoint) -> None:
         """Go on exactly where the checkpoint stands; only the number of epochs may have changed."""
-        if _essence(checkpoint.config) != _essence(self.config):
-            raise CheckpointError(
-                "The run was started with other settings.",
-                "Resume with the settings in its config.json, or choose another --out.",
-            )
+        check_same_settings(checkpoint.config, self.config)
         restore(self.method, checkpoint)
-        self.progress = checkpoint.progress
+        self.position = checkpoint.position
         states = random_states(checkpoint)
-        self.generator.set_state(states["noise"])
-        torch.set_rng_state(states["global"])
-        if "device" in states and self.device.type == "cuda":
-            torch.cuda.set_rng_state(states["device"], self.device)
+        for name, generator in (("noise", self.generator), ("global", self.dropout)):
+            self._set_state(name, generator, states[name])
         assert self.folder is not None
-        self.folder.keep_metrics_before(self.progress.epoch)
+        self.folder.keep_metrics_before(self.position.epoch)
+
+    def _set_state(self, name: str, generator: torch.Generator, state: Tensor) -> None:
+        """Go on with the random numbers of the checkpoint; those of another kind of device cannot be continued.
+
+        Then a new series begins, which depends on the seed and the position alone: the same resume gives the same run.
+        """
+        if state.shape == generator.get_state().shape:
+            generator.set_state(state)
+        else:
+            place = (name, self.position.epoch, self.position.step)
+            generator.manual_seed(derived_seed(self.config.training.seed, *place))
 
     def _stop_politely(self) -> None:
         self._save(force=True)
         if self.folder is None:
             raise Interrupted("Stopped.", "Nothing was saved: the run had no folder.")
         raise Interrupted(
-            f"Stopped after epoch {self.progress.epoch}; the state is saved in {self.folder.path}.",
+            f"Stopped after epoch {self.position.epoch}; the state is saved in {self.folder.path}.",
             "Run the same command with --resume to go on.",
         )
 
@@ -188,12 +208,14 @@ class Trainer:
         return "Try a smaller learning rate or a higher loss temperature, or --precision float32." + where
 
 
-def _essence(config: RunConfig) -> dict[str, Any]:
-    """The settings that must agree between a checkpoint and the run that resumes it."""
-    tree = config.to_tree()
-    for harmless in ("epochs", "threads", "checkpoint_seconds", "device"):
-        tree["training"].pop(harmless)
-    return tree
+def check_same_settings(saved: RunConfig, wanted: RunConfig) -> None:
+    """Refuse to go on with a run under other settings; it may only become longer or shorter."""
+    found = differences(saved.essence_without("epochs"), wanted.essence_without("epochs"))
+    if found:
+        raise CheckpointError(
+            f"The run was started with other settings ({'; '.join(found)}).",
+            "Resume with the settings in its config.json, or choose another --out.",
+        )
 
 
 @contextmanager
@@ -210,8 +232,8 @@ def _polite_interrupts() -> Iterator[Callable[[], bool]]:
         yield lambda: False
         return
     # A signal that is ignored stays so: workers leave Ctrl-C to the process that started them.
-    minded = [s for s in (signal.SIGINT, signal.SIGTERM) if signal.getsignal(s) is not signal.SIG_IGN]
-    previous = {s: signal.signal(s, note) for s in minded}
+    heeded = [s for s in (signal.SIGINT, signal.SIGTERM) if signal.getsignal(s) is not signal.SIG_IGN]
+    previous = {s: signal.signal(s, note) for s in heeded}
     try:
         yield lambda: bool(caught)
     finally:

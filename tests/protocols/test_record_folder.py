@@ -1,11 +1,11 @@
-"""A fuller Record takes the place of a poorer one with the same settings, never of another."""
+"""One rule for which Record is the cell: more seeds of the same settings win, the newest among equals."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from adgcl.core.record_folder import current, keep
 from adgcl.core.records import read_records
+from adgcl.protocols.record_folder import current, keep
 from tests.record_cases import a_record
 
 SETTINGS = {"method": {"name": "adgcl"}, "training": {"epochs": 2, "threads": 1}, "protocol": {"probes": ["linear"]}}
@@ -33,15 +33,39 @@ def test_other_settings_and_other_values_stay(tmp_path: Path) -> None:
     assert len(read_records(tmp_path)) == 3 and again in read_records(tmp_path)
 
 
-def test_tables_show_the_newest_settings_with_most_seeds() -> None:
+def test_a_later_record_with_fewer_seeds_and_other_values_stays_beside_the_fuller_one(tmp_path: Path) -> None:
+    five = a_record(config=SETTINGS, seeds=[0, 1, 2, 3, 4], values=[88.0] * 5, created="2026-01-01")
+    one = a_record(config=SETTINGS, seeds=[0], values=[88.92], std=None, mean=88.92, created="2026-01-02")
+    keep(five, tmp_path)
+    keep(one, tmp_path)
+    assert current(read_records(tmp_path)) == [five]
+
+
+def test_the_newest_among_equals_and_the_settings_used_last() -> None:
     old = a_record(config=OTHER, created="2026-01-01", seeds=[0, 1, 2])
     many = a_record(config=SETTINGS, created="2026-01-02")
     few = a_record(config=SETTINGS, created="2026-01-03", seeds=[0])
-    assert current([few, old, many]) == [many]
+    assert current([few, old, many]) == [many], "the fuller of the settings used last"
+    again = a_record(config=SETTINGS, created="2026-01-04", values=[87.0, 91.0])
+    assert current([again, many]) == current([many, again]) == [again]
+
+
+def test_cells_differ_in_data_row_mode_protocol_and_score() -> None:
+    cells = [
+        a_record(),
+        a_record(dataset="NCI1"),
+        a_record(method="graphcl"),
+        a_record(mode="as_published"),
+        a_record(protocol="finished-run"),
+        a_record(probe="svm"),
+    ]
+    assert current(cells) == cells
 
 
 def test_damaged_files_are_left_alone(tmp_path: Path) -> None:
     record = a_record(config=SETTINGS)
-    broken = tmp_path / record.file_name.replace("--", "--", 1).replace(".json", "x.json")
+    broken = tmp_path / record.file_name.replace(".json", "x.json")
     broken.write_text("{")
-    assert keep(record, tmp_path).exists() and broken.exists()
+    place = keep(record, tmp_path)
+    assert place.name == record.file_name and broken.read_text() == "{"
+    assert keep(record, tmp_path) == place, "and the good one is found beside it"

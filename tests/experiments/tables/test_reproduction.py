@@ -10,13 +10,13 @@ import pytest
 from adgcl.core.errors import TrainingError, UnknownNameError
 from adgcl.core.locks import locked
 from adgcl.core.records import read_records
-from adgcl.experiments import columns
-from adgcl.experiments.evaluation import Work, evaluate_new
-from adgcl.experiments.listing import listing
-from adgcl.experiments.planning import Wishes
-from adgcl.experiments.reproduction import Reproduction
+from adgcl.experiments.evaluation import Work, evaluate
+from adgcl.experiments.jobs import run_job
+from adgcl.experiments.planning import Request
+from adgcl.experiments.schedule import gap_of
 from adgcl.experiments.source import Source
-from adgcl.experiments.tasks import do_task, task_of
+from adgcl.experiments.tables.listing import listing
+from adgcl.experiments.tables.reproduction import Reproduction
 from adgcl.methods.adgcl import ADGCL
 from tests.cli.conftest import write_tu
 from tests.experiments.conftest import SMALL
@@ -57,11 +57,11 @@ def test_finished_jobs_are_never_run_again(table, tmp_path):
 def test_a_worker_reads_what_another_has_finished_and_trains_nothing(table, monkeypatch):
     made = table("adgcl")
     (job,) = made.jobs
-    task = task_of(job)
-    assert do_task(task, lambda message: None) is True
+    given = job.data.source, job.plan, job.folder
+    assert run_job(*given, lambda message: None) is True
     before = {p: (p.stat().st_mtime_ns, p.read_bytes()) for p in job.folder.iterdir()}
     monkeypatch.setattr(ADGCL, "step", lambda self, batch, generator: 1 / 0)
-    assert do_task(task, lambda message: None) is False
+    assert run_job(*given, lambda message: None) is False
     assert {p: (p.stat().st_mtime_ns, p.read_bytes()) for p in job.folder.iterdir()} == before
 
 
@@ -75,8 +75,8 @@ def test_fewer_seeds_do_not_take_the_place_of_more(table, tmp_path):
 
 def test_evaluate_and_reproduce_share_their_work(table, toys, tmp_path):
     flags = {"protocol": {"mode": "as_published", "probes": ["linear"]}}
-    wishes = Wishes("adgcl", flags=flags, assignments=SMALL)
-    judged = evaluate_new(Source(str(toys)), wishes, range(2), Work(tmp_path / "runs", jobs=1))
+    request = Request("adgcl", flags=flags, assignments=SMALL)
+    judged = evaluate(Source(str(toys)), request, range(2), Work(tmp_path / "runs", jobs=1))
     made = table("adgcl", seeds=2)
     assert all(job.result() is not None for job in made.jobs)
     assert run(made)["adgcl"].record.values == judged.records[0].values
@@ -157,10 +157,10 @@ def test_a_wrong_setting_is_said_in_the_cell_and_an_unknown_name_at_once(table):
 
 def test_nadgcl_takes_the_drop_ratio_that_adgcl_ended_with(table, tmp_path):
     made = table("nadgcl", seeds=2)
-    assert [job.row for job in made.jobs] == ["adgcl", "nadgcl"] * 2, "what it needs is added"
+    assert [job.request.method for job in made.jobs] == ["adgcl", "nadgcl"] * 2, "what it needs is added"
     assert "needs adgcl first, which is added" in listing(made)[0][0]["note"]
     record = run(made)["nadgcl"].record
-    for run_, job in zip(record.runs, [j for j in made.jobs if j.row == "adgcl"]):
+    for run_, job in zip(record.runs, [j for j in made.jobs if j.request.method == "adgcl"]):
         expected = round(json.loads((job.folder / "result.json").read_text())["training"]["drop_ratio"], 4)
         assert run_["settings"] == {"method.drop_ratio": expected}
     assert "drop_ratio" not in record.config["method"] and record.config["take"]
@@ -198,8 +198,8 @@ def test_the_list_counts_what_is_left(table):
 def test_an_error_before_training_is_about_the_data_and_later_about_the_method():
     from adgcl.core.errors import DataError
 
-    assert columns.gap_of(DataError("x"), trained=False).status == "not applicable"
-    assert columns.gap_of(DataError("x"), trained=True).status == "failed"
+    assert gap_of(DataError("x"), trained=False).status == "not applicable"
+    assert gap_of(DataError("x"), trained=True).status == "failed"
 
 
 def test_supervised_counts_in_tables_of_either_probe(table, tmp_path: Path):

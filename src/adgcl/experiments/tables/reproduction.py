@@ -11,24 +11,26 @@ from adgcl.core.errors import Interrupted, OutputError
 from adgcl.core.files import ensure_folder
 from adgcl.core.gaps import Gap
 from adgcl.core.provenance import available_cores
-from adgcl.core.record_folder import keep
 from adgcl.core.records import Record
-from adgcl.experiments.cell_records import cell_gap, cell_records
-from adgcl.experiments.cells import Cell, make_cells
-from adgcl.experiments.columns import Column, gap_of, open_column
-from adgcl.experiments.events import Event
-from adgcl.experiments.jobs import Job, Probes, Wanted
-from adgcl.experiments.scheduling import Schedule
-from adgcl.experiments.tables import EXTRA_ROWS, Row, datasets_of, rows_of
+from adgcl.experiments.jobs import Job
+from adgcl.experiments.planning import Request
+from adgcl.experiments.schedule import Event, Schedule, gap_of
+from adgcl.experiments.source import LoadedSource
+from adgcl.experiments.tables.cells import Cell, CellMaker
+from adgcl.experiments.tables.columns import open_column
+from adgcl.experiments.tables.records import cell_gap, cell_records
+from adgcl.experiments.tables.rows import EXTRA_ROWS, Row, datasets_of, rows_of
+from adgcl.jobs.executor import EXECUTORS, Executor
+from adgcl.protocols.base import PROTOCOLS
+from adgcl.protocols.record_folder import keep
 from adgcl.protocols.selection import Mode
-from adgcl.protocols.supervised import HEAD
 from adgcl.published import PublishedTable
 
 Place = tuple[str, str, str]
 
 
 @dataclass(frozen=True)
-class Request:
+class TableRequest:
     """Which table, which part of it, and with how much effort; `limit` in seconds."""
 
     table: PublishedTable
@@ -36,11 +38,12 @@ class Request:
     methods: tuple[str, ...] = ()
     modes: tuple[Mode, ...] = ("as_published",)
     seeds: int = 3
-    probes: Probes = ()
+    probes: tuple[str, ...] = ()
     assignments: tuple[str, ...] = ()
     work: Path = Path("runs")
     out: Path = Path("results")
     jobs: int | None = None
+    executor: str = "processes"
     limit: float | None = None
     data_dir: Path | None = None
     command: str = ""
@@ -48,7 +51,7 @@ class Request:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a cell shows: the Record of the table's probe, and why it is not there or not complete."""
+    """What a cell shows: the Record that belongs into the table, and why it is not there or not complete."""
 
     record: Record | None
     gap: Gap | None
@@ -58,9 +61,9 @@ class Outcome:
 class Reproduction:
     """A table that is expanded to cells and jobs."""
 
-    request: Request
+    request: TableRequest
     rows: tuple[Row, ...]
-    columns: tuple[Column, ...]
+    columns: tuple[LoadedSource, ...]
     cells: list[Cell]
     gaps: dict[Job, Gap] = field(default_factory=dict)
 
@@ -73,25 +76,26 @@ class Reproduction:
         """The jobs in their order; those that only tuned rows need come last."""
         early = {job for cell in self.cells if not cell.tuned for job in cell.needs}
         late = frozenset(job for job in self.jobs if job not in early)
-        workers = max(min(self.workers, len(self.jobs)), 1)
-        return Schedule(self.jobs, workers, self.request.limit, late, on_event=on_event)
+        return Schedule(self.jobs, self.executor, self.request.limit, late, on_event=on_event)
 
     @property
-    def workers(self) -> int:
-        return self.request.jobs or available_cores()
+    def executor(self) -> Executor:
+        """Where the jobs run: no more workers than there is work for."""
+        wanted = self.request.jobs or available_cores()
+        return EXECUTORS[self.request.executor](max(min(wanted, len(self.jobs)), 1))
 
     def run(self, schedule: Schedule) -> None:
         """Do what is left to do; Records are kept as their seeds finish."""
         ensure_folder(self.request.work)
         ensure_folder(self.request.out)
-        told, self.gaps = schedule.on_event, schedule.gaps
+        watcher, self.gaps = schedule.on_event, schedule.gaps
 
         def on_event(event: Event) -> None:
             if event.kind == "finished":
                 for cell in self.cells:
                     if event.job in cell.needs:
                         self._keep(cell)
-            told(event)
+            watcher(event)
 
         schedule.on_event = on_event
         try:
@@ -107,7 +111,7 @@ class Reproduction:
         found: dict[Place, Outcome] = {}
         for cell in self.cells:
             records = self._keep(cell)
-            shown = next((r for r in records if r.probe in (self.request.table.probe, HEAD)), None)
+            shown = next((r for r in records if PROTOCOLS[r.protocol].fills(self.request.table, r.probe)), None)
             found[cell.mode, cell.row.name, cell.column.name] = Outcome(shown, cell_gap(cell, self.gaps))
         return found
 
@@ -138,13 +142,15 @@ class Reproduction:
         return records
 
 
-def open_table(request: Request, progress: Any = None) -> Reproduction:
+def open_table(request: TableRequest, progress: Any = None) -> Reproduction:
     """Load the data and expand the table; nothing is run yet."""
     rows = rows_of(request.table, request.methods)
     names = datasets_of(request.table, request.datasets)
     columns = tuple(open_column(name, request.data_dir, progress) for name in names)
-    probes = request.probes or (request.table.probe,)
     jobs = request.jobs or available_cores()
-    threads = max(1, available_cores() // jobs) if jobs > 1 else 0
-    wanted = Wanted(probes, request.work, request.assignments, threads)
-    return Reproduction(request, rows, columns, make_cells(rows, columns, request.modes, request.seeds, wanted))
+    flags: dict[str, Any] = {"protocol": {"probes": list(request.probes or (request.table.probe,))}}
+    if jobs > 1:
+        flags["training"] = {"threads": max(1, available_cores() // jobs)}
+    asked = Request(None, None, flags, request.assignments)
+    maker = CellMaker(asked, request.seeds, request.work, request.table.protocol)
+    return Reproduction(request, rows, columns, maker.cells(rows, columns, request.modes))

@@ -14,6 +14,8 @@ from typing import Any
 
 from adgcl.core.config import merged
 from adgcl.data.dataset import Dataset
+from adgcl.methods.base import METHODS
+from adgcl.protocols.base import DEFAULT_PROTOCOL
 from adgcl.protocols.selection import Mode
 
 # Families without a row in the paper borrow the settings of the one they resemble.
@@ -31,6 +33,8 @@ class Preset:
 
     name: str
     title: str = ""
+    # What tables call the row; the method's own title where it is empty.
+    label: str = ""
     base: str = ""
     table: str = ""
     family: str = ""
@@ -46,6 +50,11 @@ class Preset:
         """The method that the row runs."""
         return str(self.settings["method"]["name"])
 
+    @property
+    def judged_by(self) -> str:
+        """The protocol that the settings under `protocol` are for."""
+        return str(self.protocol.get("name") or METHODS[self.method].protocol or DEFAULT_PROTOCOL)
+
     def settings_for(self, dataset: Dataset, mode: Mode) -> dict[str, Any]:
         """The nested settings for one data set: the mode's features, then the row's, the data set's own, the mode's."""
         own = self.datasets.get(dataset.origin.paper_name or dataset.name, {})
@@ -56,7 +65,7 @@ class Preset:
 @cache
 def presets() -> dict[str, Preset]:
     """Every shipped preset, by name."""
-    entries = sorted(files("adgcl.experiments").iterdir(), key=lambda e: e.name)
+    entries = sorted(files("adgcl.experiments.presets").iterdir(), key=lambda e: e.name)
     trees = {
         entry.name.removesuffix(".toml"): tomllib.loads(entry.read_text(encoding="utf-8"))
         for entry in entries
@@ -66,16 +75,27 @@ def presets() -> dict[str, Preset]:
 
 
 def _on_its_base(tree: dict[str, Any], trees: dict[str, dict[str, Any]]) -> dict[str, Any]:
-    """The settings of a file laid over those of its base; what its base tunes or takes is its base's affair."""
+    """The settings of a file laid over those of its base; what a base tunes or takes, and its label, are its own."""
     if "base" not in tree:
         return tree
     base = _on_its_base(trees[tree["base"]], trees)
-    return merged({key: value for key, value in base.items() if key not in ("tune", "take")}, tree)
+    return merged({key: value for key, value in base.items() if key not in ("tune", "take", "label")}, tree)
 
 
 def is_row(name: str) -> bool:
     """Whether some family has a preset of this name."""
     return any(f"{name}-{family}" in presets() for family in (*set(_LIKE.values()), "tu"))
+
+
+def row_title(name: str) -> str:
+    """What tables call a row: the label of its preset, the title of its method, or else its name."""
+    label = next((preset.label for key, preset in presets().items() if preset.label and _row(key) == name), "")
+    return label or (METHODS[name].title if name in METHODS else "") or name
+
+
+def _row(preset: str) -> str:
+    """The row that a preset is about: its name without the family."""
+    return preset.rpartition("-")[0]
 
 
 def preset_for(method: str, dataset: Dataset) -> Preset:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from adgcl.experiments.cells import Cell
 from adgcl.experiments.estimates import Estimates
 from adgcl.experiments.jobs import Job
-from adgcl.experiments.reproduction import Reproduction
+from adgcl.experiments.tables.cells import Cell
+from adgcl.experiments.tables.reproduction import Reproduction
 
 
 def listing(table: Reproduction) -> tuple[list[dict[str, Any]], float]:
@@ -19,7 +19,7 @@ def listing(table: Reproduction) -> tuple[list[dict[str, Any]], float]:
     left = sum(estimates.seconds(job) for job in jobs if job.result() is None)
     asked = {row.name for row in table.rows}
     rows = [_row(cell, estimates, asked) for cell in table.cells]
-    return rows, left / max(min(table.workers, len(jobs)), 1)
+    return rows, left / max(min(table.executor.workers, len(jobs)), 1)
 
 
 def _row(cell: Cell, estimates: Estimates, asked: set[str]) -> dict[str, Any]:
@@ -43,6 +43,6 @@ def _note(cell: Cell, jobs: list[Job], asked: set[str]) -> str:
     if cell.gap is not None:
         return str(cell.gap)
     notes = [f"chooses among {len(cell.trials)}"] if cell.tuned else []
-    sources = {job.source.row for job in jobs if job.source is not None}
-    notes += [f"needs {row} first{'' if row in asked else ', which is added'}" for row in sorted(sources)]
+    needed = {job.needs.request.method or "" for job in jobs if job.needs is not None}
+    notes += [f"needs {row} first{'' if row in asked else ', which is added'}" for row in sorted(needed)]
     return "; ".join(notes)

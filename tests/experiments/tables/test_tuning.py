@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from adgcl.experiments.tuning import choose, pool
+from adgcl.experiments.tables.tuning import choose, pool
 from adgcl.protocols.seed_run import SeedRun
 from adgcl.protocols.selection import Evaluation
 

@@ -8,24 +8,21 @@ from typing import Any
 
 from adgcl.core.gaps import Gap
 from adgcl.core.records import Record
-from adgcl.experiments.cells import Cell
-from adgcl.experiments.evaluation import named_as
 from adgcl.experiments.jobs import Job
-from adgcl.experiments.tuning import choose, pool
-from adgcl.protocols.judging import learns_from_labels, make_record
+from adgcl.experiments.tables.cells import Cell
+from adgcl.experiments.tables.tuning import choose, pool
+from adgcl.protocols.recording import make_record
 from adgcl.protocols.seed_run import SeedRun
-from adgcl.protocols.supervised import HEAD
 
 
 def cell_records(cell: Cell, command: str = "") -> list[Record]:
-    """One Record per probe from every seed whose jobs are all finished; none if there is no such seed."""
+    """One Record per score from every seed whose jobs are all finished; none if there is no such seed."""
     trials = {seed: _finished(jobs) for seed, jobs in cell.jobs.items()}
     complete = {seed: found for seed, found in trials.items() if len(found) == len(cell.jobs[seed])}
     if not complete:
         return []
     first = cell.jobs[next(iter(complete))][0]
-    probes = (HEAD,) if learns_from_labels(first.plan.run) else first.wanted.probes
-    return [_record(cell, first, probe, complete, command) for probe in probes]
+    return [_record(cell, first, score, complete, command) for score in first.plan.protocol.scores]
 
 
 def cell_gap(cell: Cell, gaps: Mapping[Job, Gap]) -> Gap | None:
@@ -49,25 +46,22 @@ def _finished(jobs: list[Job]) -> list[tuple[Job, SeedRun]]:
 
 
 def _record(
-    cell: Cell, first: Job, probe: str, complete: Mapping[int, list[tuple[Job, SeedRun]]], command: str
+    cell: Cell, first: Job, score: str, complete: Mapping[int, list[tuple[Job, SeedRun]]], command: str
 ) -> Record:
-    planned = first.plan
-    dataset = cell.column.seen(planned.run.data)
     runs = [pool([run for _, run in found]) if cell.tuned else found[0][1] for found in complete.values()]
-    record = make_record(dataset, planned.run, planned.protocol, probe, runs, command)
+    planned = first.plan
+    record = make_record(planned.protocol, first.dataset, planned.run, score, runs, row=cell.row.name, command=command)
     if cell.tuned:
-        record = _with_choices(record, cell, probe, [[run for _, run in found] for found in complete.values()])
-    elif first.take:
-        record = _with_taken(record, first, [found[0][0] for found in complete.values()])
-    return named_as(cell.row.name, record, dataset)
+        return _with_choices(record, cell, score, [[run for _, run in found] for found in complete.values()])
+    return _with_taken(record, first, [found[0][0] for found in complete.values()]) if first.take else record
 
 
-def _with_choices(record: Record, cell: Cell, probe: str, found: list[list[SeedRun]]) -> Record:
+def _with_choices(record: Record, cell: Cell, score: str, found: list[list[SeedRun]]) -> Record:
     """What each seed chose; the settings on trial stand under `tune` instead of their section."""
     higher, scale = record.higher_is_better, 100.0 if record.higher_is_better else 1.0
     rows = []
     for row, runs in zip(record.runs, found):
-        choice = choose(list(zip(cell.trials, runs)), probe, cell.mode, higher, scale)
+        choice = choose(list(zip(cell.trials, runs)), score, cell.mode, higher, scale)
         # The trials stand in one course after another, of which nobody could tell which is which.
         row = {key: value for key, value in row.items() if key != "course"}
         rows.append({**row, **choice.to_json()})
@@ -79,11 +73,11 @@ def _with_choices(record: Record, cell: Cell, probe: str, found: list[list[SeedR
 
 def _with_taken(record: Record, first: Job, jobs: list[Job]) -> Record:
     """What each seed took from another row."""
-    assert first.source is not None
+    assert first.needs is not None
     taken = [{key: _setting(job, key) for key in job.take} for job in jobs]
     rows = [{**row, "settings": settings} for row, settings in zip(record.runs, taken)]
-    take = {key: {"row": first.source.row, "training": name} for key, name in first.take.items()}
-    note = f"{', '.join(take)}: what {first.source.row} ended with on the same data and seed."
+    take = {key: {"row": first.needs.request.method, "training": name} for key, name in first.take.items()}
+    note = f"{', '.join(take)}: what {first.needs.request.method} ended with on the same data and seed."
     config = {**_without(record.config, take), "take": take}
     return replace(record, runs=rows, config=config, notes=[*record.notes, note])
 

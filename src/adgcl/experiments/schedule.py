@@ -1,4 +1,4 @@
-"""Scheduling: jobs on the workers there are, first seeds and cheap ones first, within the time there is."""
+"""Schedule: jobs on the workers there are, first seeds and cheap ones first, within the time there is."""
 
 from __future__ import annotations
 
@@ -6,37 +6,45 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from multiprocessing.connection import wait
+from typing import Any
 
+from adgcl.core.errors import AdgclError, DataError, DataMissingError, Interrupted
 from adgcl.core.gaps import Gap
-from adgcl.experiments.columns import gap_of
 from adgcl.experiments.estimates import Estimates
-from adgcl.experiments.events import Event
-from adgcl.experiments.jobs import Job
-from adgcl.experiments.tasks import do_task, task_of
-from adgcl.experiments.workers import Answer, Busy, Failed, Progress, Stopped, Worker
+from adgcl.experiments.jobs import Job, run_job
+from adgcl.jobs.executor import Busy, Done, End, Executor, Failed, Stopped
 
 _TICK = 0.25  # seconds between two looks at the clock
-_LOOK_AGAIN = 1.0  # seconds before a job that another process is at is looked at again
+_LOOK_AGAIN = 1.0  # seconds before a job that another process is doing is looked at again
 _PATIENCE = 120.0  # seconds that a stopped worker has for saving
 _WORTH_STARTING = 90.0  # seconds that a job needs to get anywhere
 
 
+@dataclass(frozen=True)
+class Event:
+    """Something happened to a job: `started`, `progress`, `finished`, `reused`, `put back`, or a `gap`."""
+
+    kind: str
+    job: Job
+    content: Any = None
+
+
 @dataclass(eq=False)
 class Schedule:
-    """Runs jobs to their end; `gaps` says why some have no result.
+    """Runs jobs to their end; `gaps` says why some have no result, `errors` what they raised.
 
     A job is not started if its estimate would pass the limit, unless it is longer than the limit itself: such a job
     starts when nothing else fits, is stopped at the limit, and goes on with the next command.
     """
 
     jobs: Sequence[Job]
-    workers: int = 1
+    executor: Executor
     limit: float | None = None
     late: frozenset[Job] = frozenset()
     estimates: Estimates = field(default_factory=Estimates)
     on_event: Callable[[Event], None] = lambda event: None
     gaps: dict[Job, Gap] = field(default_factory=dict)
+    errors: dict[Job, Exception] = field(default_factory=dict)
 
     def run(self) -> None:
         self._begin()
@@ -58,15 +66,15 @@ class Schedule:
         """An estimate of the time to the end."""
         now = time.monotonic()
         waiting = sum(self.estimates.seconds(job) for job in self.waiting)
-        running = sum(max(seconds - (now - began), 0.0) for _, began, seconds in self.running.values())
-        return (waiting + running) / max(min(self.workers, len(self.waiting) + len(self.running)), 1)
+        running = sum(max(seconds - (now - began), 0.0) for began, seconds in self.running.values())
+        return (waiting + running) / max(min(self.executor.workers, len(self.waiting) + len(self.running)), 1)
 
     def _begin(self) -> None:
         self.started = time.monotonic()
         self.waiting: list[Job] = []
-        self.running: dict[Worker, tuple[Job, float, float]] = {}
-        self._idle: list[Worker] = []
+        self.running: dict[Job, tuple[float, float]] = {}
         self._elsewhere: dict[Job, float] = {}
+        self.executor.on_message = lambda job, message: self.on_event(Event("progress", job, message))
         for job in self.jobs:
             if job.result() is not None:
                 self.estimates.learn(job)
@@ -80,23 +88,13 @@ class Schedule:
     def _assign(self) -> bool:
         """Give work to every worker without; say whether any was given."""
         given = False
-        while len(self.running) < self.workers and (job := self._next()) is not None:
-            worker = self._worker()
+        while self.executor.free > 0 and (job := self._next()) is not None:
             self.waiting.remove(job)
-            self.running[worker] = (job, time.monotonic(), self.estimates.seconds(job))
-            worker.start(task_of(job))
+            self.running[job] = (time.monotonic(), self.estimates.seconds(job))
             self.on_event(Event("started", job))
+            self.executor.start(job, run_job, job.data.source, job.plan, job.folder)
             given = True
         return given
-
-    def _worker(self) -> Worker:
-        """One that has nothing to do, or a new one."""
-        while self._idle:
-            worker = self._idle.pop()
-            if worker.alive:
-                return worker
-            worker.end()
-        return Worker(do_task, one_thread=self.workers > 1)
 
     def _next(self) -> Job | None:
         """The most urgent job that can start now."""
@@ -117,13 +115,14 @@ class Schedule:
 
     def _can_start(self, job: Job) -> bool:
         """Whether nobody else does it or has done it, and what it needs is there; else it is put aside."""
-        if job.source is not None and job.source in self.gaps:
-            gap = self.gaps[job.source]
-            self._close(job, Gap(gap.status, f"It needs {job.source}. {gap.detail}".strip()))
+        if job.needs is not None and job.needs in self.gaps:
+            gap = self.gaps[job.needs]
+            self._close(job, Gap(gap.status, f"It needs {job.needs}. {gap.detail}".strip()))
             return False
         if not job.ready or self._elsewhere.get(job, 0.0) > time.monotonic():
             return False
         if job.problem is not None:
+            self.errors[job] = job.problem
             self._close(job, gap_of(job.problem, trained=False))
             return False
         busy = job.busy  # looked at first: a process that lets go between the two looks has left its result
@@ -137,34 +136,24 @@ class Schedule:
         return True
 
     def _listen(self, seconds: float) -> None:
-        """Take in what workers answer within some time."""
-        if not self.running:
-            time.sleep(seconds)
-            return
-        by_pipe = {worker.pipe: worker for worker in self.running}
-        for pipe in wait(list(by_pipe), seconds):
-            worker = by_pipe[pipe]  # type: ignore[index]
-            self._take(worker, worker.receive())
+        """Take in what has ended within some time."""
+        for job, end in self.executor.ends(seconds):
+            self._take(job, end)
 
-    def _take(self, worker: Worker, answer: Answer) -> None:
-        job = self.running[worker][0]
-        if isinstance(answer, Progress):
-            self.on_event(Event("progress", job, answer.content))
-            return
-        del self.running[worker]
-        if worker.alive:
-            self._idle.append(worker)
+    def _take(self, job: Job, end: End) -> None:
+        del self.running[job]
+        if isinstance(end, Done):
+            self._finish(job, "finished" if end.result else "reused")
+        elif isinstance(end, Failed):
+            self.errors[job] = end.error
+            self._close(job, gap_of(end.error, trained=job.has_begun))
         else:
-            worker.end()
-        if isinstance(answer, Failed):
-            self._close(job, gap_of(answer.error, trained=job.has_begun))
-        elif isinstance(answer, Stopped | Busy):
-            if isinstance(answer, Busy):
+            if isinstance(end, Busy):
                 self._elsewhere[job] = time.monotonic() + _LOOK_AGAIN
             self.waiting.append(job)
             self.on_event(Event("put back", job))
-        else:
-            self._finish(job, "finished" if answer.fresh else "reused")
+            if isinstance(end, Stopped) and self.executor.shares_signals:
+                raise Interrupted("Stopped.")
 
     def _finish(self, job: Job, kind: str) -> None:
         with suppress(ValueError):
@@ -180,14 +169,22 @@ class Schedule:
 
     def _stop(self) -> None:
         """Let the jobs that run save what they did, and end all workers."""
-        for worker in self.running:
-            worker.stop()
+        self.executor.stop()
         patience = time.monotonic() + _PATIENCE
         while self.running and time.monotonic() < patience:
             self._listen(_TICK)
-        for worker, (job, _, _) in list(self.running.items()):
-            self.waiting.append(job)
-            worker.end()
+        self.waiting += self.running
         self.running.clear()
-        for worker in self._idle:
-            worker.end()
+        self.executor.close()
+
+
+def gap_of(error: Exception, trained: bool) -> Gap:
+    """An error of a job as the reason for its gap; data that are wrong from the start mean that it does not apply."""
+    if isinstance(error, DataMissingError):
+        return Gap("no data", str(error))
+    message = (str(error).strip() or type(error).__name__).splitlines()[0]
+    if not isinstance(error, AdgclError):
+        message = f"{type(error).__name__}: {message}"
+    if isinstance(error, DataError) and not trained:
+        return Gap("not applicable", message)
+    return Gap("failed", message)

@@ -1,0 +1,1 @@
+"""Published tables made again: rows, cells, what each needs, and the Records that come of it."""

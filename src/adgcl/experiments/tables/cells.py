@@ -1,0 +1,126 @@
+"""Cells: every row on every data set in every mode, with the jobs that each of them needs."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from adgcl.core.errors import AdgclError
+from adgcl.core.gaps import Gap
+from adgcl.experiments.jobs import Job
+from adgcl.experiments.planning import Request
+from adgcl.experiments.presets import Preset, preset_for
+from adgcl.experiments.schedule import gap_of
+from adgcl.experiments.source import LoadedSource
+from adgcl.experiments.tables.rows import Row, runs_here
+from adgcl.methods.base import METHODS
+from adgcl.protocols.selection import Mode
+from adgcl.published import optimal_lambda
+
+# Settings whose published optimum for a data set joins the values that are tried.
+_PUBLISHED_OPTIMUM: Mapping[str, Callable[[str], float | None]] = {"method.reg_lambda": optimal_lambda}
+
+
+@dataclass(eq=False)
+class Cell:
+    """One row on one data set in one mode: its jobs by seed, one for each trial, or why there are none."""
+
+    row: Row
+    column: LoadedSource
+    mode: Mode
+    jobs: dict[int, list[Job]] = field(default_factory=dict)
+    trials: tuple[dict[str, Any], ...] = ()
+    gap: Gap | None = None
+
+    @property
+    def tuned(self) -> bool:
+        """Whether validation data choose among several trials."""
+        return len(self.trials) > 1
+
+    @property
+    def needs(self) -> Iterator[Job]:
+        """Every job, those it depends on first."""
+        for job in itertools.chain.from_iterable(self.jobs.values()):
+            if job.needs is not None:
+                yield job.needs
+            yield job
+
+
+@dataclass(frozen=True)
+class CellMaker:
+    """Expands cells to jobs: what all of them are asked for, how many seeds, and where they keep their state."""
+
+    asked: Request
+    seeds: int
+    work: Path
+    protocol: str = ""
+
+    def cells(self, rows: Sequence[Row], columns: Sequence[LoadedSource], modes: Sequence[Mode]) -> list[Cell]:
+        """Every cell of a table; cells that need the same work need the same Job."""
+        made = [self._filled(Cell(row, column, mode)) for row in rows for column in columns for mode in modes]
+        return _share(made)
+
+    def _filled(self, cell: Cell) -> Cell:
+        if not runs_here(cell.row.name):
+            cell.gap = Gap("not here", f"There is no method called {cell.row.name!r} in this version.")
+            return cell
+        cell.gap = cell.column.gap
+        if cell.gap is None:
+            try:
+                cell.jobs = {seed: self._jobs(cell, seed) for seed in range(self._useful_seeds(cell))}
+            except AdgclError as error:
+                cell.gap, cell.jobs = gap_of(error, trained=False), {}
+        return cell
+
+    def _useful_seeds(self, cell: Cell) -> int:
+        """How many seeds can differ: one, where neither the embedding nor the split has any chance in it."""
+        dataset = cell.column.content
+        method = METHODS[preset_for(cell.row.name, dataset).method]
+        return 1 if method.deterministic and dataset.split is not None else self.seeds
+
+    def _jobs(self, cell: Cell, seed: int) -> list[Job]:
+        preset = preset_for(cell.row.name, cell.column.content)
+        cell.trials = tuple(_trials(preset, cell.column))
+        needs = None
+        if preset.take:
+            (row,) = {taken["row"] for taken in preset.take.values()}
+            needs = self._job(row, cell, seed)
+        take = {key: taken["training"] for key, taken in preset.take.items()}
+        jobs = [self._job(cell.row.name, cell, seed, trial, needs, take) for trial in cell.trials]
+        for job in jobs:
+            _ = job.folder if job.needs is None else job.needs.folder  # wrong settings are found out here
+        return jobs
+
+    def _job(self, row: str, cell: Cell, seed: int, *about: Any) -> Job:
+        asked = self.asked.with_flags({"protocol": {"mode": cell.mode}})
+        request = Request(row, asked.config, asked.flags, asked.assignments)
+        return Job(request, cell.column, seed, self.work, self.protocol, *about)
+
+
+def _trials(preset: Preset, column: LoadedSource) -> Iterator[dict[str, Any]]:
+    """Every combination of the values on trial; one empty trial for a row that is not tuned."""
+    name = column.content.origin.paper_name or column.content.name
+    grids = []
+    for key, values in preset.tune.items():
+        optimum = _PUBLISHED_OPTIMUM.get(key, lambda name: None)(name)
+        grids.append(sorted({*values, *([] if optimum is None else [optimum])}))
+    for combination in itertools.product(*grids):
+        yield dict(zip(preset.tune, combination))
+
+
+def _share(cells: list[Cell]) -> list[Cell]:
+    """Make cells that need the same work need the same Job."""
+    known: dict[Any, Job] = {}
+
+    def one(job: Job) -> Job:
+        if job.needs is not None:
+            job.needs = one(job.needs)
+            return known.setdefault((str(job), job.data.name), job)
+        return known.setdefault(job.folder, job)
+
+    for cell in cells:
+        cell.jobs = {seed: [one(job) for job in jobs] for seed, jobs in cell.jobs.items()}
+    return cells

@@ -1,0 +1,131 @@
+"""Protocol: how to judge. It owns its settings, what one seed does, and what its scores are called."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from pathlib import Path
+from typing import ClassVar
+
+from pydantic import Field
+
+from adgcl.core.config import Config, Tree
+from adgcl.core.errors import DataError
+from adgcl.core.records import Record
+from adgcl.core.registry import Registry
+from adgcl.data.dataset import Dataset
+from adgcl.graphs.store.store import GraphStore
+from adgcl.protocols.seed_run import SeedRun
+from adgcl.protocols.selection import Mode, Selected
+from adgcl.published import PublishedTable
+from adgcl.training.run_config import RunConfig
+from adgcl.training.trackers import Tracker
+
+DEFAULT_PROTOCOL = "unsupervised"
+
+# Seconds on one core of a plain server, measured with AD-GCL: a step as such, a node times width squared, and an edge
+# times width. Only ratios matter once a job is finished.
+_STEP, _NODE, _EDGE = 0.008, 2e-8, 2e-8
+
+
+class ProtocolConfig(Config):
+    """Settings every protocol has."""
+
+    name: str = Field(DEFAULT_PROTOCOL, description="how to judge")
+    mode: Mode = Field("strict", description="as_published repeats the paper's choices, strict leaks nothing")
+
+
+class Protocol(ABC):
+    """How one seed of a run is judged on labelled data, and how its Records are read.
+
+    A subclass says in `run_seed` what a seed does, and in `scores` what it measures: each score becomes a Record.
+    Everything else has a default that fits most protocols.
+    """
+
+    Config: ClassVar[type[ProtocolConfig]] = ProtocolConfig
+    name: ClassVar[str] = ""
+    # What a person calls it.
+    title: ClassVar[str] = ""
+    # Whether it trains what it judges; one that does not judges a run that is there.
+    trains: ClassVar[bool] = True
+
+    def __init__(self, config: ProtocolConfig) -> None:
+        self.config = config
+
+    @property
+    @abstractmethod
+    def scores(self) -> tuple[str, ...]:
+        """What it measures, by name."""
+
+    @abstractmethod
+    def run_seed(
+        self, dataset: Dataset, run: RunConfig, *, folder: Path | None = None, trackers: Sequence[Tracker] = ()
+    ) -> SeedRun:
+        """Train one seed and judge it; with a folder it can be stopped and goes on there."""
+
+    def select(self, run: SeedRun, score: str, higher_is_better: bool) -> Selected:
+        """The result of a seed: by default the epoch that validation chooses, as the mode has it."""
+        return run.selected(score, self.config.mode, higher_is_better)
+
+    def check_data(self, dataset: Dataset) -> None:
+        """Refuse data that cannot be judged, before anything is trained."""
+        check_labels(dataset)
+
+    def essence(self, score: str | None = None) -> Tree:
+        """The settings that decide one score, or all of them."""
+        return self.config.essence()
+
+    def wider(self) -> tuple[ProtocolConfig, ...]:
+        """Other settings whose results hold all that these give."""
+        return ()
+
+    def seconds(self, run: RunConfig, store: GraphStore) -> float:
+        """How long a seed should take on one core, by the size of its data and networks."""
+        return run.training.epochs * epoch_seconds(run, store)
+
+    @classmethod
+    def describe(cls, record: Record) -> str:
+        """What a table says about how a Record of this protocol was judged."""
+        return f"{record.probe}, protocol {cls.name}"
+
+    @classmethod
+    def fills(cls, table: PublishedTable, score: str) -> bool:
+        """Whether a Record of this score belongs into a published table."""
+        return table.protocol == cls.name and table.probe == score
+
+
+class _Protocols(Registry[type[Protocol]]):
+    """Protocols know the name they are registered under: their Records carry it."""
+
+    def register(self, name: str):  # type: ignore[no-untyped-def]
+        add = super().register(name)
+
+        def named(entry: type[Protocol]) -> type[Protocol]:
+            entry.name = name
+            return add(entry)
+
+        return named
+
+
+PROTOCOLS: Registry[type[Protocol]] = _Protocols("protocol", "adgcl.protocols")
+
+
+def make_protocol(config: ProtocolConfig) -> Protocol:
+    """The protocol that `config` names."""
+    return PROTOCOLS[config.name](config)
+
+
+def check_labels(dataset: Dataset) -> None:
+    """Refuse data without labels."""
+    if dataset.store.y is None or dataset.task.kind == "none":
+        raise DataError(
+            f"{dataset.name} has no labels to judge an embedding by.",
+            "Name a column with --label-column, or use `adgcl embed`.",
+        )
+
+
+def epoch_seconds(run: RunConfig, store: GraphStore) -> float:
+    """How long one epoch of training should take on one core."""
+    width = run.encoder.hidden_dim
+    steps = -(-len(store) // run.training.batch_size)
+    return _STEP * steps + _NODE * len(store.in_degree) * width**2 + _EDGE * len(store.edge_source) * width

@@ -1,0 +1,125 @@
+"""Identity: when are two pieces of work the same? Answered here, for folders of seeds and for Records alike.
+
+Settings are read through today's schema before they are compared, so that a setting which is newer than a folder or a
+Record has its default there, and work of earlier versions keeps counting. Settings that only change where or how fast
+work is done do not count (`HARMLESS` in core/config.py), nor does the seed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from contextlib import suppress
+from functools import cache
+from glob import escape
+from pathlib import Path
+from typing import Any
+
+from adgcl.core.config import Tree, build
+from adgcl.core.errors import ConfigError
+from adgcl.core.files import write_json
+from adgcl.core.records import Record
+from adgcl.data.dataset import Dataset
+from adgcl.graphs.store.fingerprint import fingerprint
+from adgcl.protocols.base import PROTOCOLS, Protocol
+from adgcl.training.run_config import RunConfig, resolve
+
+_SETTINGS = "settings.json"
+_FORMAT = "adgcl-work-1"
+_RUN = ("method", "encoder", "training", "data")
+# Versions up to 0.3.0 kept no settings.json; their folders are named by a digest of these settings of the protocol.
+_FIRST_VERSION = {
+    "unsupervised": ("mode", "probes", "evaluate_every", "svm_epochs", "num_folds"),
+    "supervised": ("mode", "evaluate_every", "num_folds"),
+}
+_FIRST_HARMLESS = ("seed", "threads", "checkpoint_seconds", "device")
+
+
+def settings_of(run: RunConfig, protocol: Protocol, score: str | None = None) -> Tree:
+    """What decides the results of a run under a protocol, or one score of it."""
+    return {**run.essence_without("seed"), "protocol": protocol.essence(score)}
+
+
+def read_settings(tree: Mapping[str, Any], protocol: str, score: str | None = None) -> Tree:
+    """The same of settings that an earlier version may have written, in a Record or a folder of seeds.
+
+    What cannot be read today (a method of a plug-in that is not here) is compared as it stands.
+    """
+    try:
+        run = resolve({section: tree.get(section, {}) for section in _RUN})
+        kind = PROTOCOLS[protocol]
+        judged = kind(build(kind.Config, {**tree.get("protocol", {}), "name": protocol}, "protocol"))
+    except ConfigError:
+        return dict(tree)
+    # A tuned row says under `tune` which settings were on trial, a row that takes some from another under `take`.
+    extra = {name: value for name, value in tree.items() if name not in (*_RUN, "protocol")}
+    return {**settings_of(run, judged, score), **extra}
+
+
+def identity_of(record: Record) -> str:
+    """What must agree for two Records to be about the same work, whatever seeds they have."""
+    return _record_identity(
+        json.dumps(record.config, sort_keys=True), record.protocol, record.probe, record.data.get("fingerprint") or ""
+    )
+
+
+@cache
+def _record_identity(config: str, protocol: str, score: str, data: str) -> str:
+    return json.dumps([read_settings(json.loads(config), protocol, score), data], sort_keys=True)
+
+
+def work_folder(base: Path, dataset: Dataset, run: RunConfig, protocol: Protocol) -> Path:
+    """The folder of this work below `base`: the one that an earlier version began, or else the one to make."""
+    wanted, data = settings_of(run, protocol), fingerprint(dataset.store)
+    prefix = f"{dataset.name}-{run.method.name}-{protocol.config.mode}"
+    exact = base / f"{prefix}-{_digest([wanted, data])}"
+    if exact.exists():
+        return exact
+    for folder in sorted(base.glob(f"{escape(prefix)}-*")):
+        if _holds(folder, wanted, data, protocol):
+            return folder
+    return exact
+
+
+def claim(folder: Path, run: RunConfig, protocol: Protocol, data: str) -> None:
+    """Write into a folder of seeds what work it is for, unless it says so already."""
+    path = folder / _SETTINGS
+    if not path.exists():
+        settings = {**run.to_tree(), "protocol": protocol.config.model_dump(mode="json")}
+        write_json(path, {"format": _FORMAT, "protocol": protocol.name, "settings": settings, "data": data})
+
+
+def _holds(folder: Path, wanted: Tree, data: str, protocol: Protocol) -> bool:
+    """Whether a folder of seeds is for the wanted work."""
+    with suppress(OSError, ValueError, TypeError, AttributeError):
+        if not (folder / _SETTINGS).exists():
+            return _holds_first_version(folder, wanted, data, protocol)
+        tree = json.loads((folder / _SETTINGS).read_text(encoding="utf-8"))
+        known = tree["format"] == _FORMAT and tree["protocol"] == protocol.name and tree["data"] == data
+        return bool(known and _plain(read_settings(tree["settings"], protocol.name)) == _plain(wanted))
+    return False
+
+
+def _holds_first_version(folder: Path, wanted: Tree, data: str, protocol: Protocol) -> bool:
+    """The same for a folder that is named by a digest alone: its run says what settings there were."""
+    first = next(folder.glob("seed-*/**/config.json"), None)
+    if first is None or protocol.name not in _FIRST_VERSION:
+        return False
+    tree = json.loads(first.read_text(encoding="utf-8"))
+    ours = {**wanted, "protocol": {}}
+    if _plain({**read_settings(tree, protocol.name), "protocol": {}}) != _plain(ours):
+        return False
+    for name in _FIRST_HARMLESS:
+        tree["training"].pop(name, None)
+    settings = protocol.config.model_dump(mode="json")
+    judged = {name: settings[name] for name in _FIRST_VERSION[protocol.name]}
+    return folder.name.endswith("-" + _digest([tree, judged, data]))
+
+
+def _digest(parts: list[Any]) -> str:
+    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:10]
+
+
+def _plain(tree: Tree) -> str:
+    return json.dumps(tree, sort_keys=True)

@@ -1,0 +1,70 @@
+"""A folder of Records, and the one rule that says which of them a table shows.
+
+More seeds of the same settings win, and the newest among equals. Where one cell has Records of different settings, the
+settings that were used last count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from glob import escape
+from pathlib import Path
+
+from adgcl.core.errors import DataError
+from adgcl.core.locks import locked
+from adgcl.core.records import Record, read_record
+from adgcl.protocols.identity import identity_of
+
+Place = tuple[str, str, str, str, str]
+
+
+def keep(record: Record, folder: Path) -> Path:
+    """Save `record` unless the folder has the same or more; poorer ones with the same settings go."""
+    with locked(folder, wait=True):
+        same = {path: old for path, old in _of_cell(record, folder) if identity_of(old) == identity_of(record)}
+        for path, old in same.items():
+            if _covers(old, record):
+                return path
+        place = record.save(folder)
+        for path, old in same.items():
+            if path != place and set(old.seeds) <= set(record.seeds):
+                path.unlink(missing_ok=True)
+        return place
+
+
+def current(records: Iterable[Record]) -> list[Record]:
+    """One Record per cell of a table, by the rule above; in the order of the first Record of each cell."""
+    cells: dict[Place, dict[str, list[Record]]] = {}
+    for record in records:
+        cells.setdefault(place_of(record), {}).setdefault(identity_of(record), []).append(record)
+    return [_fullest(max(groups.values(), key=_last_used)) for groups in cells.values()]
+
+
+def place_of(record: Record) -> Place:
+    """The cell that a Record is about."""
+    return record.dataset, record.method, record.mode, record.protocol, record.probe
+
+
+def _fullest(same: list[Record]) -> Record:
+    return max(same, key=lambda record: (len(record.seeds), record.created))
+
+
+def _last_used(same: list[Record]) -> str:
+    return max(record.created for record in same)
+
+
+def _of_cell(record: Record, folder: Path) -> list[tuple[Path, Record]]:
+    name = f"{record.dataset}--{record.method}--{record.mode}--{record.protocol}-{record.probe}"
+    found = []
+    for path in sorted(folder.glob(f"{escape(name)}--*.json")):
+        try:
+            found.append((path, read_record(path)))
+        except DataError:
+            continue  # Damaged: left for its owner to look at.
+    return found
+
+
+def _covers(old: Record, new: Record) -> bool:
+    """Whether `old` has every seed of `new` with the same value."""
+    have = dict(zip(old.seeds, old.values))
+    return all(have.get(seed) == value for seed, value in zip(new.seeds, new.values))
