@@ -95,14 +95,18 @@ def evaluation(point: Point, rounds: int = 3) -> float:
 def protocol(point: Point, store: GraphStore) -> float:
     """Training and evaluations of some seeds, two at a time: wall time."""
     from adgcl.data.dataset import Dataset, Origin
-    from adgcl.protocols.judging import evaluate_method
-    from adgcl.protocols.unsupervised import UnsupervisedConfig
-    from adgcl.training.run_config import resolve
+    from adgcl.experiments.evaluation import Work, evaluate
+    from adgcl.experiments.planning import Request
+    from adgcl.experiments.source import Source
 
-    dataset = Dataset("random", store, Origin("generated"))
-    run = resolve({"method": "adgcl", "training": {"epochs": 20, "device": "cpu", "threads": 1}})
-    config = UnsupervisedConfig(mode="as_published", evaluate_every=5)
-    return seconds(lambda: evaluate_method(dataset, run, config, range(point.seeds), jobs=2))
+    flags = {
+        "training": {"epochs": 20, "device": "cpu", "threads": 1},
+        "data": {"features": "labels"},
+        "protocol": {"mode": "as_published", "evaluate_every": 5},
+    }
+    source = Source(Dataset("random", store, Origin("generated")))
+    request = Request("adgcl", flags=flags)
+    return seconds(lambda: evaluate(source, request, range(point.seeds), Work(jobs=2)))
 
 
 def main() -> None:

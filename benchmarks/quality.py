@@ -15,8 +15,8 @@ import numpy as np
 from scipy.stats import norm
 
 from adgcl.core.records import Record, read_records
-from adgcl.experiments.evaluation import Work, evaluate_new
-from adgcl.experiments.planning import Wishes
+from adgcl.experiments.evaluation import Work, evaluate
+from adgcl.experiments.planning import Request
 from adgcl.experiments.source import Source
 from adgcl.graphs.kernels.precision import EMULATE
 from adgcl.reports.tables import markdown
@@ -44,18 +44,18 @@ REFERENCE = Variant("alternating", "float32")
 VARIANTS = (REFERENCE, Variant("simultaneous", "float32"), Variant("simultaneous", "bfloat16"))
 
 
-def wishes(variant: Variant) -> Wishes:
+def request(variant: Variant) -> Request:
     """The settings of our tables, lengths included, but for the variant."""
     flags = {"training": {"precision": variant.precision}, "protocol": {"mode": "as_published"}}
-    return Wishes(method="adgcl", assignments=(f"update={variant.update}",), flags=flags)
+    return Request(method="adgcl", assignments=(f"update={variant.update}",), flags=flags)
 
 
 def run(dataset: str, variant: Variant, work: Path, jobs: int) -> Record:
     """Train and judge every seed of one variant, or find it finished."""
     os.environ[EMULATE] = "1"
-    judged = evaluate_new(
+    judged = evaluate(
         Source(dataset),
-        wishes(variant),
+        request(variant),
         range(SEEDS[dataset]),
         Work(work, jobs),
         command="python -m benchmarks.quality",

@@ -47,16 +47,16 @@ def _busy() -> float:
 
 
 def _ours(seeds: int, epochs: int, every: int) -> None:
-    from adgcl.data.load import load_dataset
-    from adgcl.protocols.judging import evaluate_method
-    from adgcl.protocols.unsupervised import UnsupervisedConfig
-    from adgcl.training.run_config import resolve
+    from adgcl.experiments.evaluation import Work, evaluate
+    from adgcl.experiments.planning import Request
+    from adgcl.experiments.source import Source
 
-    dataset = load_dataset("MUTAG", features="constant")
-    run = resolve({"method": "adgcl", "training": {"epochs": epochs, "device": "cpu"}})
-    protocol = UnsupervisedConfig(mode="as_published", evaluate_every=every)
+    flags = {
+        "training": {"epochs": epochs, "device": "cpu"},
+        "protocol": {"mode": "as_published", "evaluate_every": every},
+    }
     with tempfile.TemporaryDirectory() as folder:
-        evaluate_method(dataset, run, protocol, range(seeds), jobs=2, work=Path(folder))
+        evaluate(Source("MUTAG"), Request("adgcl", flags=flags), range(seeds), Work(Path(folder), jobs=2))
 
 
 def _plain(seeds: int, epochs: int, every: int) -> None:

@@ -61,6 +61,73 @@ def test_grid_search_over_settings() -> None:
     assert search.best_params_["graphembedder__seed"] in (0, 1)
 
 
+def test_grid_search_over_nested_settings() -> None:
+    pipeline = make_pipeline(small(epochs=1), LogisticRegression())
+    grid = {"graphembedder__method__reg_lambda": [0.5, 5.0], "graphembedder__encoder__hidden_dim": [4]}
+    search = GridSearchCV(pipeline, grid, cv=2).fit(SMILES, [0, 1] * 5)
+    best = search.best_estimator_[0]
+    assert best.settings["encoder"] == {"hidden_dim": 4, "num_layers": 2} and best.transform(SMILES).shape == (10, 4)
+    assert best.settings["method"]["reg_lambda"] == search.best_params_["graphembedder__method__reg_lambda"]
+    assert SMALL["encoder"]["hidden_dim"] == 8, "the caller's own settings are left alone"
+    assert best.get_params()["method__reg_lambda"] == best.settings["method"]["reg_lambda"]
+    with pytest.raises(ValueError, match="nonsense__x"):
+        small().set_params(nonsense__x=1)
+
+
+def test_threads_side_by_side_give_what_one_after_another_gives() -> None:
+    from joblib import Parallel, delayed
+
+    def vectors(seed: int) -> np.ndarray:
+        settings = {**SMALL, "encoder": {**SMALL["encoder"], "dropout": 0.2}}
+        return small(seed=seed, settings=settings).fit(SMILES).transform(SMILES)
+
+    alone = [vectors(seed) for seed in (0, 1, 0, 1)]
+    together = Parallel(2, backend="threading")(delayed(vectors)(seed) for seed in (0, 1, 0, 1))
+    for one, other in zip(alone, together, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_no_global_state_is_read_or_left_changed() -> None:
+    import torch
+
+    before = torch.get_rng_state(), np.random.get_state()[1].copy(), torch.get_num_threads()
+    first = small().fit_transform(SMILES)
+    assert torch.equal(torch.get_rng_state(), before[0]) and (np.random.get_state()[1] == before[1]).all()
+    assert torch.get_num_threads() == before[2]
+    torch.manual_seed(123)
+    np.random.seed(123)
+    np.testing.assert_array_equal(small().fit_transform(SMILES), first)
+
+
+def test_a_frame_with_several_columns_is_never_flattened() -> None:
+    pandas = pytest.importorskip("pandas")
+    named = pandas.DataFrame({"name": list("abcdefghij"), "SMILES": SMILES})
+    assert small(epochs=1).fit_transform(named).shape == (10, 8)
+    with pytest.raises(DataError, match=r"several columns \(a, b\)"):
+        small().fit(pandas.DataFrame({"a": SMILES, "b": SMILES}))
+    with pytest.raises(DataError, match="2 columns without names"):
+        small().fit(np.array([SMILES, SMILES], dtype=object).T)
+
+
+def test_missing_inputs_are_rows_of_nan(fitted: GraphEmbedder) -> None:
+    for missing in (None, float("nan")):
+        with pytest.warns(UserWarning, match="1 of 3 inputs cannot be read .*missing"):
+            vectors = fitted.transform(np.array(["CCO", missing, "CCN"], dtype=object))
+        assert np.isnan(vectors).all(axis=1).tolist() == [False, True, False]
+
+
+def test_supervised_learns_from_y() -> None:
+    y = [0.1, 2.1, -0.2, -0.1, 2.9, 3.4, 0.1, -1.8, 2.7, 1.5]
+    learned = small(method="supervised").fit(SMILES, y)
+    assert learned.run_.checkpoint.task.kind == "regression" and learned.transform(SMILES).shape == (10, 8)
+    with pytest.warns(UserWarning, match="1 of 11"):
+        small(method="supervised", epochs=1).fit([*SMILES, "C1CC"], [*y, 7.0])
+    with pytest.raises(DataError, match=r"(?s)learns from labels.*fit\(X, y\)"):
+        small(method="supervised").fit(SMILES)
+    with pytest.raises(DataError, match="10 inputs but 3 labels"):
+        small(method="supervised").fit(SMILES, [1, 2, 3])
+
+
 def test_save_and_load(fitted: GraphEmbedder, tmp_path: Path) -> None:
     folder = fitted.save(tmp_path / "kept")
     again = GraphEmbedder.load(folder)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -46,6 +47,45 @@ def set_threads(threads: int, width: int) -> int:
     if chosen == 1:
         _blas_libraries().limit(limits=1, user_api="blas")  # NumPy's, which the products of wide layers may use
     return chosen
+
+
+class _Threads:
+    """How many threads torch and BLAS had before the first of several users came, and how many users there are."""
+
+    def __init__(self) -> None:
+        self.lock, self.users = threading.Lock(), 0
+        self.torch, self.blas = 0, [0]
+
+    def enter(self) -> None:
+        with self.lock:
+            if self.users == 0:
+                self.torch = torch.get_num_threads()
+                self.blas = [library.num_threads for library in _blas_libraries().lib_controllers]
+            self.users += 1
+
+    def leave(self) -> None:
+        with self.lock:
+            self.users -= 1
+            if self.users == 0:
+                torch.set_num_threads(self.torch)
+                for library, count in zip(_blas_libraries().lib_controllers, self.blas, strict=True):
+                    library.set_num_threads(count)
+
+
+_threads = _Threads()
+
+
+@contextmanager
+def scoped_threads() -> Iterator[None]:
+    """Leave the numbers of threads as they were found, for code that runs inside other people's programs.
+
+    Where several are inside at once, in threads, the last one out restores them: nobody's training changes midway.
+    """
+    _threads.enter()
+    try:
+        yield
+    finally:
+        _threads.leave()
 
 
 @cache
