@@ -30,6 +30,14 @@ def evaluate(
     mode: options.Mode = None,
     probe: options.Probe = "linear",
     protocol: options.Protocol = None,
+    beside: Annotated[
+        bool,
+        typer.Option(
+            "--beside/--alone",
+            help="Show an untrained encoder, fingerprints or statistics, and a constant guess beside a finished run.",
+            rich_help_panel="Judging",
+        ),
+    ] = True,
     jobs: options.Jobs = None,
     work: options.Work = Path("runs"),
     fresh: options.Fresh = False,
@@ -71,7 +79,7 @@ def evaluate(
     command = typed_command(ctx)
     check_writable(out)
     if run is not None:
-        judged = _judge_run(screen, run, source, request, seeds, command)
+        judged = _judge_run(screen, run, source, request, seeds, beside, command)
     else:
         judged = _judge_method(screen, source, request, seeds, (work, jobs, fresh), command)
     _finish(screen, judged, out)
@@ -95,7 +103,9 @@ def _run_and_data(items: list[str]) -> tuple[Path | None, str]:
     return None, items[0]
 
 
-def _judge_run(screen: Screen, run: Path, source: Source, request: Request, seeds: int | None, command: str) -> Judged:
+def _judge_run(
+    screen: Screen, run: Path, source: Source, request: Request, seeds: int | None, beside: bool, command: str
+) -> Judged:
     from adgcl.cli.progress import Bars
     from adgcl.experiments.evaluation import evaluate_run
 
@@ -106,7 +116,15 @@ def _judge_run(screen: Screen, run: Path, source: Source, request: Request, seed
         raise ConfigError("A finished run cannot be trained again.", hint)
     with Bars(screen) as bars:
         return evaluate_run(
-            run, source, request, seeds, device=device, progress=bars, on_seed=bars.judged, command=command
+            run,
+            source,
+            request,
+            seeds,
+            device=device,
+            beside=beside,
+            progress=bars,
+            on_seed=bars.judged,
+            command=command,
         )
 
 
@@ -144,4 +162,6 @@ def _finish(screen: Screen, judged: Judged, out: Path) -> None:
         seeds = len(judged.records[0].seeds)
         screen.say(f"{judged.reused} of {seeds} seeds were finished before and are reused (--fresh runs them again).")
     screen.show(as_text(judged.records))
+    for note in dict.fromkeys(note for record in judged.records for note in record.notes):
+        screen.warn(f"Note: {note}")
     screen.say("Kept as " + ", ".join(map(str, paths)) + f"\nNext: adgcl report {out} --out report.html")

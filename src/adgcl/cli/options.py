@@ -118,7 +118,8 @@ Split = Annotated[
     str | None,
     typer.Option(
         "--split",
-        help="For a CSV: scaffold, random, or a column that says train, valid or test. Default: cross-validation.",
+        help="scaffold, random, cv (cross-validation), or a column that says train, valid or test. "
+        "Default: the data's own split, or cv.",
         rich_help_panel=_DATA,
     ),
 ]

@@ -13,6 +13,7 @@ from adgcl.cli.requests import make_request, make_source
 from adgcl.cli.screen import Screen
 
 if TYPE_CHECKING:
+    from adgcl.data.dataset import Dataset
     from adgcl.experiments.planning import Request
     from adgcl.experiments.pretraining import Pretrained
     from adgcl.experiments.source import Source
@@ -72,14 +73,17 @@ def _run(screen: Screen, source: Source, out: Path, request: Request, resume: bo
     from adgcl.cli.bad_rows import show_bad_rows
     from adgcl.cli.progress import Bars
     from adgcl.experiments import pretraining
-    from adgcl.training.trackers import ProgressBar
+    from adgcl.training.trackers import Adviser, ProgressBar, Tracker
+
+    def announce(dataset: Dataset) -> None:
+        bad_rows = dataset.bad_rows
+        show_bad_rows(screen, bad_rows, len(dataset) + len(bad_rows), out / pretraining.BAD_ROWS_FILE)
 
     with Bars(screen) as bars:
-        tracker = ProgressBar("pretrain", enabled=screen.live)
-        done = pretraining.pretrain(source, out, request, resume=resume, trackers=[tracker], progress=bars)
-    bad_rows = done.dataset.bad_rows
-    show_bad_rows(screen, bad_rows, len(done.dataset) + len(bad_rows), out / pretraining.BAD_ROWS_FILE)
-    return done
+        trackers: list[Tracker] = [ProgressBar("pretrain", screen.live, screen.aside), Adviser(screen.warn)]
+        return pretraining.pretrain(
+            source, out, request, resume=resume, trackers=trackers, progress=bars, on_loaded=announce
+        )
 
 
 def _summary(done: Pretrained) -> dict[str, Any]:
@@ -117,12 +121,17 @@ def _print_summary(screen: Screen, done: Pretrained) -> None:
 
 def _print_next(screen: Screen, done: Pretrained, source: Source) -> None:
     """The two commands that most people want now, with the columns they named."""
+    from adgcl.methods.base import METHODS
+
     columns = {"--smiles-column": source.smiles_column, "--id-column": source.id_column}
     words = [word for name, value in columns.items() if value for word in (name, value)]
     data = shlex.join([str(source.data), *words])
+    labels = shlex.join([word for name in source.label_columns for word in ("--label-column", name)])
     screen.say(f"\nNext:\n  adgcl embed {done.folder} {data} --out embeddings.parquet")
-    if done.dataset.task.kind == "none":
+    if METHODS[done.run.method.name].needs_labels:
+        # Judged on the graphs it learned from, it would only show how well it remembers them.
+        screen.say(f"  adgcl evaluate {data} {labels} --method {done.run.method.name}    (trains anew for every fold)")
+    elif done.dataset.task.kind == "none":
         screen.say(f"  adgcl evaluate {done.folder} {data} --label-column NAME    (once you have labels)")
     else:
-        labels = shlex.join([word for name in source.label_columns for word in ("--label-column", name)])
         screen.say(f"  adgcl evaluate {done.folder} {data} {labels}".rstrip())

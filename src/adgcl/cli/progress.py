@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from types import TracebackType
 from typing import Any
 
 from adgcl.cli.screen import Screen, console
+from adgcl.reports.numbers import seconds_label
+
+_BETWEEN_LINES = 30.0  # seconds between two lines of a log
 
 
 class Bars:
@@ -19,6 +23,7 @@ class Bars:
         self.screen = screen
         self._bars: Any = None
         self._tasks: dict[str, Any] = {}
+        self._began: dict[str, tuple[float, float]] = {}
 
     def __enter__(self) -> Bars:
         return self
@@ -34,7 +39,10 @@ class Bars:
 
     def update(self, what: str, done: int, total: int | None, note: str = "") -> None:
         full = total is not None and done >= total
-        if not self.screen.live or (full and what not in self._tasks):
+        if not self.screen.live:
+            self._line(what, done, total)
+            return
+        if full and what not in self._tasks:
             return
         if self._bars is None:
             self._start()
@@ -45,6 +53,16 @@ class Bars:
             self._bars.remove_task(self._tasks.pop(what))
         if not self._tasks:
             self._stop()
+
+    def _line(self, what: str, done: int, total: int | None) -> None:
+        """A line now and then for a log, with the time left."""
+        now = time.monotonic()
+        began, last = self._began.setdefault(what, (now, now))
+        if now - last < _BETWEEN_LINES:
+            return
+        self._began[what] = (began, now)
+        left = f", about {seconds_label((now - began) / done * (total - done))} left" if total and done else ""
+        self.screen.aside(f"{what}: {done:,}{f' of {total:,}' if total else ''}{left}")
 
     def _start(self) -> None:
         from rich.progress import (

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
 
 from adgcl.core.errors import DataError
+from adgcl.data.dataset import Dataset
 from adgcl.graphs.chem.scaffolds import scaffolds
 
 Parts = dict[str, npt.NDArray[np.int64]]
 Progress = Callable[[int, int], None]
 
 FRACTIONS = (0.8, 0.1, 0.1)
+# Ways to divide any data set, whatever split it comes with; `cv` is cross-validation.
+SPLITS = ("scaffold", "random", "cv")
 
 
 def scaffold_split(
@@ -46,6 +50,17 @@ def scaffold_split(
         else:
             test += group
     return _parts(train, valid, test)
+
+
+def divided(dataset: Dataset, how: str) -> Dataset:
+    """`dataset` with a split of the kind `how` in place of its own; with `cv` it has none and is cross-validated."""
+    if how == "cv":
+        return replace(dataset, split=None)
+    if how == "random":
+        return replace(dataset, split=random_split(len(dataset)))
+    if dataset.smiles is None:
+        raise DataError(f"{dataset.name} has no SMILES, and so no scaffolds.", "Use --split random or --split cv.")
+    return replace(dataset, split=scaffold_split(dataset.smiles))
 
 
 def random_split(count: int, fractions: Sequence[float] = FRACTIONS, seed: int = 0) -> Parts:

@@ -15,11 +15,13 @@ from adgcl.core.files import ensure_folder
 from adgcl.core.provenance import available_cores
 from adgcl.core.records import Record
 from adgcl.data.dataset import Dataset
+from adgcl.data.duplicates import find_duplicates
 from adgcl.experiments.application import open_both
 from adgcl.experiments.jobs import Job
 from adgcl.experiments.planning import Request, plan_protocol
 from adgcl.experiments.schedule import Event, Schedule
 from adgcl.experiments.source import LoadedSource, Source
+from adgcl.experiments.yardsticks import yardstick_embedding, yardsticks
 from adgcl.jobs.executor import EXECUTORS, Executor
 from adgcl.protocols.base import check_labels, make_protocol
 from adgcl.protocols.finished_run import FinishedRun
@@ -111,27 +113,46 @@ def evaluate_run(
     seeds: int | None = None,
     *,
     device: str = "auto",
+    beside: bool = True,
     progress: Any = None,
     on_seed: Callable[[int, int], None] = lambda done, total: None,
     command: str = "",
 ) -> Judged:
-    """Judge the embedding of one finished run; seeds differ in their folds only."""
+    """Judge the embedding of one finished run, and `beside` it on the same folds what needs no pre-training."""
     protocol = make_protocol(plan_protocol(request, FinishedRun.name))
     assert isinstance(protocol, FinishedRun)
     loaded, dataset = open_both(run, source, device, progress)
     check_labels(dataset)
     # A published split leaves nothing to draw: more seeds would repeat the same number.
     count = seeds or (DEFAULT_SEEDS if dataset.split is None else 1)
-    embedding = loaded.embed(dataset)
-    runs = []
-    for seed in range(count):
-        on_seed(seed, count)
-        runs.append(protocol.judge_seed(embedding, dataset, seed))
-    on_seed(count, count)
-    records = make_records(protocol, dataset, loaded.config, runs, command=command)
-    trained_on = loaded.checkpoint.data.get("name", "unknown data")
-    about = f"One finished run, pre-trained on {trained_on}; seeds differ in their folds only."
-    return Judged([replace(record, notes=[*record.notes, about]) for record in records], dataset)
+    judged = [(loaded.config, loaded.embed(dataset))]
+    if beside:
+        judged += [(other, yardstick_embedding(dataset, other)) for other in yardsticks(dataset, loaded.config)]
+    records: list[Record] = []
+    for number, (config, embedding) in enumerate(judged):
+        runs = []
+        for seed in range(count):
+            runs.append(protocol.judge_seed(embedding, dataset, seed))
+            on_seed(number * count + seed + 1, len(judged) * count)
+        records += make_records(protocol, dataset, config, runs, command=command)
+    return Judged(_with_notes(records, loaded.config, loaded.checkpoint.data, dataset), dataset)
+
+
+def _with_notes(records: list[Record], run: RunConfig, trained_on: dict[str, Any], dataset: Dataset) -> list[Record]:
+    """What a reader must know: one run was judged, on which data it was trained, and what is in two parts."""
+    about = f"One finished run, pre-trained on {trained_on.get('name', 'unknown data')}; seeds differ in folds only."
+    warning = str(find_duplicates(dataset))
+    return [
+        replace(
+            record,
+            notes=[
+                *record.notes,
+                *([about] if record.method == run.method.name else []),
+                *([warning] if warning else []),
+            ],
+        )
+        for record in records
+    ]
 
 
 def default_jobs(run: RunConfig) -> int:

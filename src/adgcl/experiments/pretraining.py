@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -48,13 +48,15 @@ def pretrain(
     resume: bool = False,
     trackers: Sequence[Tracker] = (),
     progress: Any = None,
+    on_loaded: Callable[[Dataset], None] = lambda dataset: None,
 ) -> Pretrained:
-    """Train a method on data and keep everything in `folder`."""
+    """Train a method on data and keep everything in `folder`; `on_loaded` sees the data before training begins."""
     files = RunFolder(folder)
     files.refuse_to_overwrite(resume)
     check_writable(folder)
     saved = load_checkpoint(files.checkpoint) if resume and files.checkpoint.exists() else None
     dataset, run = _settle(source, request, saved, progress)
+    on_loaded(dataset)
     return pretrain_dataset(dataset, run, folder, saved=saved, trackers=trackers)
 
 

@@ -10,6 +10,7 @@ from adgcl.core.gaps import Gap
 from adgcl.data.dataset import Dataset
 from adgcl.data.features import choose_features
 from adgcl.data.load import load_dataset
+from adgcl.data.splits import SPLITS, divided
 from adgcl.graphs.chem.atoms import FeatureSet
 from adgcl.training.run_config import DataConfig
 
@@ -33,10 +34,18 @@ class Source:
             "label_columns": list(self.label_columns) or None,
             "id_column": self.id_column,
             "task": self.task,
-            "split": self.split,
+            "split": None if self._splits_afterwards else self.split,
         }
         given: dict[str, Any] = {name: value for name, value in columns.items() if value is not None}
-        return load_dataset(self.data, data_dir=self.data_dir, atom_features=atom_features, progress=progress, **given)
+        dataset = load_dataset(
+            self.data, data_dir=self.data_dir, atom_features=atom_features, progress=progress, **given
+        )
+        return divided(dataset, self.split) if self.split and self._splits_afterwards else dataset
+
+    @property
+    def _splits_afterwards(self) -> bool:
+        """Whether the split can be made from any data; a column that says it can only be read with its table."""
+        return self.split in SPLITS
 
     def load_for(self, config: DataConfig, progress: Any = None) -> Dataset:
         """The data as a run with these settings sees it."""

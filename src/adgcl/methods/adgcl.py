@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import reduce
 from operator import add
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import torch
 from pydantic import Field, ValidationInfo, field_validator
@@ -22,6 +23,9 @@ from adgcl.graphs.store.view import View, combined
 from adgcl.methods.base import METHODS, Method, MethodConfig, Metrics, frozen, switch
 from adgcl.methods.optimizer import PlayerAdam
 from adgcl.objectives.info_nce import Directions, info_nce
+
+# Below this share of changed edges (or nodes) the augmenter plays no part any more.
+_GIVEN_UP = 0.01
 
 
 class ADGCLConfig(MethodConfig):
@@ -89,6 +93,17 @@ class ADGCL(Method):
     def kept(cls, config: MethodConfig) -> tuple[str, ...]:
         assert isinstance(config, ADGCLConfig)
         return ("loss", *map(_ratio_name, config.augmentations))
+
+    @classmethod
+    def advice(cls, config: MethodConfig, row: Mapping[str, Any]) -> str:
+        assert isinstance(config, ADGCLConfig)
+        ratios = [float(row[name]) for name in cls.kept(config)[1:] if name in row]
+        if not ratios or max(ratios) >= _GIVEN_UP:
+            return ""
+        return (
+            f"The augmenter has stopped changing graphs (drop ratio {max(ratios):.3f}): from here on there is no "
+            f"adversary. Make dropping cheaper with --set reg_lambda={config.reg_lambda / 5:g} or lower."
+        )
 
     def make_optimizers(self) -> dict[str, Optimizer]:
         learner = nn.ModuleList([self.encoder, self.head])

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -69,6 +69,11 @@ class Method(nn.Module):
     def kept(cls, config: MethodConfig) -> tuple[str, ...]:
         """What `step` returns that is worth keeping in Records and showing as curves."""
         return ("loss",)
+
+    @classmethod
+    def advice(cls, config: MethodConfig, row: Mapping[str, Any]) -> str:
+        """What a user should know after an epoch that measured `row`: what goes wrong, and what to do; or nothing."""
+        return ""
 
     @property
     def width(self) -> int:

@@ -10,6 +10,7 @@ from types import TracebackType
 from typing import Any, Protocol
 
 _BETWEEN_MESSAGES = 0.2  # seconds
+_BETWEEN_LINES = 30.0  # seconds between two lines of a log
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,7 @@ class StepReport:
 
 
 class Tracker(Protocol):
-    """Anything that wants to follow a run."""
+    """Anything that wants to follow a run; `epoch` gets what was measured, and the method's advice under `advice`."""
 
     def start(self, epochs: int, steps: int, done: int) -> None: ...
     def step(self, report: StepReport) -> None: ...
@@ -66,15 +67,38 @@ class Messenger:
         pass
 
 
-class ProgressBar:
-    """A bar with loss, drop ratio, graphs per second and time left; silent when nobody looks."""
+class Adviser:
+    """Says what the method advises, once, when it first has something to say."""
 
-    def __init__(self, title: str, enabled: bool | None = None) -> None:
-        self.title = title
+    def __init__(self, say: Callable[[str], None]) -> None:
+        self.say, self.said = say, False
+
+    def start(self, epochs: int, steps: int, done: int) -> None:
+        pass
+
+    def step(self, report: StepReport) -> None:
+        pass
+
+    def epoch(self, row: dict[str, Any]) -> None:
+        if row.get("advice") and not self.said:
+            self.said = True
+            self.say(f"Epoch {row['epoch']}: {row['advice']}")
+
+    def stop(self) -> None:
+        pass
+
+
+class ProgressBar:
+    """A bar with loss, drop ratio, graphs per second and time left; for a log, a line now and then by `say`."""
+
+    def __init__(self, title: str, enabled: bool | None = None, say: Callable[[str], None] | None = None) -> None:
+        self.title, self.say = title, say
         self.enabled = sys.stderr.isatty() if enabled is None else enabled
         self._bar: Any = None
 
     def start(self, epochs: int, steps: int, done: int) -> None:
+        self._graphs, self._first = 0, done
+        self._began = self._last_line = time.monotonic()
         if not self.enabled:
             return
         from rich.console import Console
@@ -99,16 +123,19 @@ class ProgressBar:
         self._bar = Progress(*columns, console=Console(stderr=True))
         self._bar.start()
         self._task = self._bar.add_task(self.title, total=epochs * steps, completed=done, note="")
-        self._graphs, self._note = 0, ""
 
     def step(self, report: StepReport) -> None:
-        if self._bar is None:
-            return
         self._graphs += report.graphs
-        elapsed = self._bar.tasks[self._task].elapsed or 1e-9
+        now = time.monotonic()
         numbers = "  ".join(f"{name} {value:.3f}" for name, value in report.metrics.items())
-        note = f"epoch {report.epoch}/{report.epochs}  {numbers}  {self._graphs / elapsed:,.0f} graphs/s"
-        self._bar.update(self._task, advance=1, note=note)
+        rate = f"{self._graphs / max(now - self._began, 1e-9):,.0f} graphs/s"
+        note = f"epoch {report.epoch}/{report.epochs}  {numbers}  {rate}"
+        if self._bar is not None:
+            self._bar.update(self._task, advance=1, note=note)
+        elif self.say is not None and now - self._last_line >= _BETWEEN_LINES:
+            self._last_line = now
+            left = (now - self._began) / (report.done - self._first) * (report.total - report.done)
+            self.say(f"{self.title}: {note}, about {left / 60:.0f} min left")
 
     def epoch(self, row: dict[str, Any]) -> None:
         pass

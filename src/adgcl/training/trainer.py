@@ -147,8 +147,9 @@ class Trainer:
             self.folder.append_metrics(
                 {**row, "seconds": round(seconds, 3), "graphs_per_second": round(len(self.store) / seconds, 1)}
             )
+        advice = type(self.method).advice(self.config.method, row)
         for tracker in self.trackers:
-            tracker.epoch(row)
+            tracker.epoch({**row, "advice": advice} if advice else row)
 
     def _order(self, epoch: int) -> IntArray:
         """The order of graphs in an epoch: a function of seed and epoch alone."""
