@@ -22,7 +22,8 @@ from adgcl.encoders import dense
 from adgcl.encoders.dense import linear
 from adgcl.graphs.kernels.precision import has_half_products
 from adgcl.graphs.store.store import GraphStore
-from adgcl.reports.tables import markdown
+from adgcl.reports.formats.markdown import to_markdown
+from adgcl.reports.table import Table
 from adgcl.training.trainer import Trainer
 from benchmarks import training_step
 from benchmarks.timing import kernel_shares, seconds
@@ -102,18 +103,19 @@ def page() -> str:
     torch.set_num_threads(1)
     settings = {setting.dataset: setting for setting in training_step.SETTINGS}
     columns = ("data set", "update", "plain", "ours", "products alone", "ratio", "limit", *KINDS)
-    table = markdown(columns, [row for name in SETS for row in rows_of(settings[name])], columns[2:])
+    table = to_markdown(
+        Table.of(columns, (row for name in SETS for row in rows_of(settings[name])), numbers=columns[2:])
+    )
     sizes = [(2200, 300, 600), (2200, 600, 300), (1100, 300, 600)]
     kinds = {
         "torch": (F.linear, torch.float32),
         "ours": (linear, torch.float32),
         "bfloat16": (F.linear, torch.bfloat16),
     }
-    of_products = markdown(
-        ("product", *kinds),
-        [(f"{n} x {d} by {d} x {k}", *(f"{rate(n, d, k, *kind):.1f}" for kind in kinds.values())) for n, d, k in sizes],
-        tuple(kinds),
-    )
+    rates = [
+        (f"{n} x {d} by {d} x {k}", *(f"{rate(n, d, k, *kind):.1f}" for kind in kinds.values())) for n, d, k in sizes
+    ]
+    of_products = to_markdown(Table.of(("product", *kinds), rates, numbers=tuple(kinds)))
     half = "has" if has_half_products() else "has no"
     here = machine()
     return _TEXT.format(machine=here["processor"], table=table, of_products=of_products, half=half)

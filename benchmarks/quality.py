@@ -19,7 +19,8 @@ from adgcl.experiments.evaluation import Work, evaluate
 from adgcl.experiments.planning import Request
 from adgcl.experiments.source import Source
 from adgcl.graphs.kernels.precision import EMULATE
-from adgcl.reports.tables import markdown
+from adgcl.reports.formats.markdown import to_markdown
+from adgcl.reports.table import Table
 
 HERE = Path(__file__).parent
 RECORDS, PAGE = HERE / "quality", HERE.parent / "docs" / "quality.md"
@@ -77,7 +78,7 @@ def page(records: list[Record]) -> str:
         for variant in VARIANTS
         if {(dataset, variant), (dataset, REFERENCE)} <= found.keys()
     ]
-    table = markdown(_COLUMNS, [_row(*pair) for pair in pairs], _COLUMNS[5:])
+    table = to_markdown(Table.of(_COLUMNS, [_row(*pair) for pair in pairs], numbers=_COLUMNS[5:]))
     return f"{_INTRODUCTION}\n{table}\n{_verdict(pairs)}"
 
 

@@ -197,4 +197,12 @@ def test_reports_without_records(run, tmp_path: Path) -> None:
     Path("empty").mkdir()
     fails(run("report", "empty"), "There are no Records")
     Path("empty/x.json").write_text("{}")
-    fails(run("report", "empty"), "is not a Record")
+    fails(run("report", "empty"), "There are no Records")
+    Path("empty/y.json").write_text('{"format": "adgcl-record-1"}')
+    fails(run("report", "empty"), "y.json is not a Record", "Remove it")
+
+
+def test_report_of_a_folder_of_runs(run, finished: Path) -> None:
+    answer = run("report", finished.parent, "--out", "all.svg")
+    fails(answer, "There are no Records", f"adgcl report {finished} --out curves.svg")
+    assert "config.json" not in answer.text

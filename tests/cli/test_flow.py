@@ -45,8 +45,10 @@ def test_a_tu_folder_goes_all_the_way(run, toys: Path) -> None:
     answer = run("embed", "run", toys, "--out", "vectors.npy", "--json")
     assert json.loads(answer.out)["rows"] == 24 and np.load("vectors.npy").shape == (24, 8)
     judged = run("evaluate", "run", toys, "--json", *QUICK[:2], *QUICK[4:])
-    (record,) = json.loads(judged.out)["records"]
-    assert record["metric"] == "accuracy" and len(record["values"]) == 2 and record["published"] is None
+    records = json.loads(judged.out)["records"]
+    assert [record["method"] for record in records] == ["adgcl", "random_init", "statistics", "constant"]
+    for record in records:
+        assert record["metric"] == "accuracy" and len(record["values"]) == 2 and record["published"] is None
 
 
 def test_embedding_is_the_same_in_every_format(run, finished: Path, molecules: Path) -> None:
@@ -77,7 +79,7 @@ def test_evaluate_trains_seeds_and_reuses_them(run, toys: Path) -> None:
     assert tree["reused_seeds"] == 0 and record["mode"] == "as_published" and record["method"] == "adgcl"
     assert record["command"].startswith("adgcl evaluate") and record["seeds"] == [0, 1]
     again = run("evaluate", toys, "--epochs", 2, "--mode", "as_published", *SMALL, *QUICK)
-    assert "2 of 2 seeds were finished before" in again.out and "–" in again.out
+    assert "2 of 2 seeds were finished before" in again.out and "difference" not in again.out
     fresh = run("evaluate", toys, "--epochs", 2, "--mode", "as_published", *SMALL, *QUICK, "--fresh", "--json")
     assert json.loads(fresh.out)["reused_seeds"] == 0
     assert json.loads(fresh.out)["records"][0]["values"] == record["values"]
@@ -94,8 +96,11 @@ def test_evaluate_both_probes_beside_the_paper(run, data_dir: Path) -> None:
 
 def test_evaluate_on_a_split(run, finished: Path, molecules: Path) -> None:
     arguments = ("evaluate", finished, molecules, "--label-column", "logp", "--split", "random", "--json")
-    (record,) = json.loads(run(*arguments).out)["records"]
-    assert record["seeds"] == [0] and record["std"] is None
+    records = json.loads(run(*arguments).out)["records"]
+    assert [record["method"] for record in records] == ["adgcl", "random_init", "ecfp", "constant"]
+    assert all(record["seeds"] == [0] and record["std"] is None for record in records)
+    (alone,) = json.loads(run(*arguments, "--alone").out)["records"]
+    assert alone["values"] == records[0]["values"]
 
 
 def test_settings_come_in_layers(run, toys: Path) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from adgcl.core.records import read_records
 from adgcl.reports.documents import put_between_marks
-from adgcl.reports.panels import figure_of_records
+from adgcl.reports.figure import figure_of_records
 
 ROOT = Path(__file__).resolve().parents[2]
 

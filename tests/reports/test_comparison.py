@@ -14,11 +14,11 @@ from adgcl.core.gaps import Gap
 from adgcl.core.records import Record
 from adgcl.published import find_result, layout
 from adgcl.reports import comparison_files
-from adgcl.reports.comparison import Comparison, compare_outcomes, compare_records, label
-from adgcl.reports.comparison_rows import cell_rows, to_tree
-from adgcl.reports.comparison_text import to_latex, to_markdown, to_text
+from adgcl.reports.comparison import Comparison, compare_outcomes, compare_records
+from adgcl.reports.comparison_files import to_latex, to_markdown, to_text
+from adgcl.reports.comparison_tables import cell_values, main_table, to_tree
 from adgcl.reports.findings import findings, overview
-from adgcl.reports.grid import make_grid
+from adgcl.reports.numbers import printed_label
 from adgcl.reports.ranking import rank
 from tests.record_cases import a_record
 
@@ -62,9 +62,9 @@ SMALL = compared(
 
 def test_the_paper_stands_beside_ours_in_its_own_deviations():
     paper = find_result("MUTAG", "adgcl", "table1-tu")
-    entry = SMALL.entry(MODE, "adgcl", "MUTAG")
-    assert paper is not None and entry.published == paper
-    assert entry.gain_in_stds == pytest.approx((90.0 - paper.mean) / paper.std)
+    cell = SMALL.cell(MODE, "adgcl", "MUTAG")
+    assert paper is not None and cell.published == paper
+    assert cell.gain_in_stds == pytest.approx((90.0 - paper.mean) / paper.std)
 
 
 def test_less_is_better_for_errors():
@@ -75,7 +75,7 @@ def test_less_is_better_for_errors():
         table="table1-ogb",
     )
     assert table.best(MODE, "ogbg-molesol") == {"adgcl"}
-    assert table.entry(MODE, "adgcl", "ogbg-molesol").gain > 0 > table.entry(MODE, "random_init", "ogbg-molesol").gain
+    assert table.cell(MODE, "adgcl", "ogbg-molesol").gain > 0 > table.cell(MODE, "random_init", "ogbg-molesol").gain
     assert rank(table, MODE).average == {"adgcl": 1.0, "random_init": 2.0}
 
 
@@ -90,10 +90,12 @@ def test_ranks_are_over_data_sets_that_all_have():
 
 
 def test_cells_say_number_or_reason():
-    grid = make_grid(SMALL)
-    cells = {line[0].text: line for line in grid.lines if line[0].text}
-    assert cells["AD-GCL-FIX"][2].text == "90.00 ± 1.00 (3) +0.5σ" and cells["AD-GCL-FIX"][2].best
-    assert cells["RU-GIN"][3].text == "failed" and cells["graph statistics"][2].text == "out of time"
+    cells = {row.cells[0].text: row.cells for row in main_table(SMALL).rows if row.cells[0].text}
+    ours = cells["AD-GCL-FIX"][2]
+    assert ours.plain == "90.00 ± 1.00 (3) +0.5σ" and ours.best and ours.verdict == "equal"
+    assert ours.tip == "seeds 0, 1, 2: 89.00, 90.00, 91.00"
+    assert cells["RU-GIN"][3].text == "failed" and cells["RU-GIN"][3].tip == WEIRD.detail
+    assert cells["graph statistics"][2].text == "out of time"
 
 
 def test_text_has_numbers_paper_and_reasons():
@@ -170,7 +172,7 @@ def test_html_is_whole_safe_and_needs_nothing_else():
 
 def test_both_modes_stand_side_by_side(tmp_path):
     both = compared(record("adgcl", "MUTAG", 90.0), record("adgcl", "MUTAG", 92.0, mode="strict"))
-    assert [line[1].text for line in make_grid(both).lines] == ["as_published", "strict", "paper"]
+    assert [row.cells[1].text for row in main_table(both).rows] == ["as_published", "strict", "paper"]
     paths = comparison_files.write_comparison(both, tmp_path)
     assert {path.name for path in paths} == {f"table1-tu-both.{ending}" for ending in comparison_files.FORMATS}
     Page(paths[-1].read_text(encoding="utf-8"))
@@ -185,7 +187,7 @@ def test_json_has_cells_ranks_and_duels():
 def test_records_alone_make_a_table_of_their_probe_and_mode():
     records = [
         record("adgcl", "MUTAG", 90.0), record("adgcl", "MUTAG", 80.0, probe="svm"),
-        record("supervised", "MUTAG", 91.0, probe="head"),
+        record("supervised", "MUTAG", 91.0, protocol="supervised", probe="head"),
         record("statistics", "MUTAG", 85.0), record("joao", "MUTAG", 85.0), record("adgcl", "planted", 85.0),
     ]  # fmt: skip
     table = compare_records(layout("table1-tu"), MODE, records)
@@ -212,7 +214,7 @@ def test_plain_words():
 
 
 def test_labels_are_the_papers():
-    assert [label(row) for row in ("adgcl", "adgcl-opt", "statistics", "adgcl-best")] == [
+    assert [printed_label(row) for row in ("adgcl", "adgcl-opt", "statistics", "adgcl-best")] == [
         "AD-GCL-FIX", "AD-GCL-OPT", "graph statistics", "AD-GCL-BEST",
     ]  # fmt: skip
-    assert len(cell_rows(SMALL)) == 6
+    assert len(cell_values(SMALL)) == 6

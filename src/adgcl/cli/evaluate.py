@@ -152,7 +152,7 @@ def _judge_method(
 def _finish(screen: Screen, judged: Judged, out: Path) -> None:
     from adgcl.cli.bad_rows import show_bad_rows
     from adgcl.protocols.record_folder import keep
-    from adgcl.reports.tables import as_text
+    from adgcl.reports.record_tables import record_list
 
     paths = [keep(record, out) for record in judged.records]
     show_bad_rows(screen, judged.dataset.bad_rows, len(judged.dataset) + len(judged.dataset.bad_rows))
@@ -161,7 +161,7 @@ def _finish(screen: Screen, judged: Judged, out: Path) -> None:
     if judged.reused:
         seeds = len(judged.records[0].seeds)
         screen.say(f"{judged.reused} of {seeds} seeds were finished before and are reused (--fresh runs them again).")
-    screen.show(as_text(judged.records))
+    screen.show(record_list(judged.records))
     for note in dict.fromkeys(note for record in judged.records for note in record.notes):
         screen.warn(f"Note: {note}")
     screen.say("Kept as " + ", ".join(map(str, paths)) + f"\nNext: adgcl report {out} --out report.html")

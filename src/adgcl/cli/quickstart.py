@@ -12,8 +12,11 @@ from adgcl.cli.screen import Screen
 from adgcl.cli.typed import typed_command
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from adgcl.core.records import Record
     from adgcl.experiments.quickstart import Quickstart
+    from adgcl.reports.table import Table
 
 
 def quickstart(
@@ -52,8 +55,7 @@ def quickstart(
 
 
 def _print_result(screen: Screen, done: Quickstart) -> None:
-    from adgcl.cli.screen import table
-    from adgcl.reports.numbers import metric_label, published, seconds_label
+    from adgcl.reports.numbers import metric_label
 
     if done.reused:
         screen.say(
@@ -64,11 +66,7 @@ def _print_result(screen: Screen, done: Quickstart) -> None:
     screen.show(
         f"\n{metric} of predicted hydration free energies (kcal/mol) of FreeSolv's test molecules; lower is better."
     )
-    rows = [
-        (*_row(record), published(record), seconds_label(record.seconds / len(record.seeds))) for record in done.records
-    ]
-    columns = ("embedding", "this run", "seeds", "the paper", "time per seed")
-    screen.show(table(columns, rows, right=columns[1:]))
+    screen.show(result_table(done.records))
     screen.say(
         "Each embedding is frozen and judged by ridge regression on OGB's scaffold split. The paper trains longer."
     )
@@ -84,8 +82,21 @@ def _print_result(screen: Screen, done: Quickstart) -> None:
         screen.say(f"  {line:<{width}}  {meaning}")
 
 
-def _row(record: Record) -> tuple[str, str, str]:
-    from adgcl.reports.numbers import result
+def result_table(records: Sequence[Record]) -> Table:
+    """A row per embedding, beside the paper's figure."""
+    from adgcl.reports.numbers import published, result, seconds_label
+    from adgcl.reports.table import Table
 
     names = {"random_init": "untrained GIN", "ecfp": "ECFP fingerprint", "adgcl": "AD-GCL"}
-    return names.get(record.method, record.method), result(record), str(len(record.seeds))
+    rows = [
+        (
+            names.get(record.method, record.method),
+            result(record),
+            str(len(record.seeds)),
+            published(record),
+            seconds_label(record.seconds / len(record.seeds)),
+        )
+        for record in records
+    ]
+    columns = ("embedding", "this run", "seeds", "the paper", "time per seed")
+    return Table.of(columns, rows, numbers=columns[1:])

@@ -32,18 +32,20 @@ def report(
       adgcl report results --out report.html
       adgcl report runs/mine --out curves.svg
     """
-    from adgcl.reports.documents import find_records, is_run_folder, write_curves, write_report
-    from adgcl.reports.tables import as_text
+    from adgcl.reports.documents import write_curves, write_report
+    from adgcl.reports.folders import find_records, is_run_folder, kept_metrics
+    from adgcl.reports.record_tables import record_list
 
     screen = Screen(as_json)
     if is_run_folder(folder):
         path = out or folder / "curves.svg"
-        write_curves(folder, path)
+        write_curves(folder, path, kept_metrics(folder))
         screen.emit({"out": str(path)})
         screen.show(f"Wrote {path}.")
         return
     records = find_records(folder)
     if out is not None:
         write_report(records, out)
+    count = f"{len(records)} Record{'s' if len(records) != 1 else ''}"
     screen.emit({"out": str(out) if out else None, "records": [r.to_json() for r in records]})
-    screen.show(as_text(records) if out is None else f"Wrote {out} from {len(records)} Records.")
+    screen.show(record_list(records) if out is None else f"Wrote {out} from {count}.")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from adgcl.cli import options
-from adgcl.cli.screen import Screen, console, table
+from adgcl.cli.screen import Screen, table
 from adgcl.cli.typed import typed_command
 from adgcl.core.errors import ConfigError
 from adgcl.core.files import check_writable
@@ -158,16 +158,16 @@ def _run(screen: Screen, opened: Reproduction) -> None:
 
 
 def _finish(screen: Screen, opened: Reproduction, formats: tuple[str, ...]) -> None:
-    from adgcl.reports.comparison_files import write_comparison
-    from adgcl.reports.comparison_rows import to_tree
-    from adgcl.reports.comparison_text import for_terminal
+    from adgcl.reports.comparison_files import tables_of, write_comparison
+    from adgcl.reports.comparison_tables import to_tree
 
     comparison = _compare(opened)
     paths = write_comparison(comparison, opened.request.out, formats)
     unfinished = [str(job) for job in opened.jobs if job.result() is None]
     tree = {"jobs": len(opened.jobs), "unfinished_jobs": unfinished, "files": [str(path) for path in paths]}
     screen.emit({**to_tree(comparison), **tree})
-    screen.show(for_terminal(comparison, console().width))
+    for shown in tables_of(comparison):
+        screen.show(shown)
     screen.say("Kept as " + ", ".join(map(str, paths)))
     if unfinished:
         screen.say(f"{len(unfinished)} of {len(opened.jobs)} jobs are not finished: run the same command to go on.")

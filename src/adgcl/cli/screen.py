@@ -61,10 +61,16 @@ class Screen:
         """Something the user should know even when a machine reads stdout."""
         console(stderr=True).print(text, soft_wrap=True, style="yellow")
 
-    def show(self, renderable: Any) -> None:
-        """A result for people."""
-        if not self.as_json:
-            console().print(renderable, soft_wrap=isinstance(renderable, str))
+    def show(self, result: Any) -> None:
+        """A result for people: a text, a Table of a report, or what rich can print."""
+        from adgcl.reports.formats.terminal import for_terminal
+        from adgcl.reports.table import Table
+
+        if self.as_json:
+            return
+        out = console()
+        shown = for_terminal(result, out.width) if isinstance(result, Table) else result
+        out.print(shown, soft_wrap=isinstance(shown, str))
 
     def emit(self, value: Any) -> None:
         """A result for machines."""

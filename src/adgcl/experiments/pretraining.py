@@ -56,8 +56,7 @@ def pretrain(
     check_writable(folder)
     saved = load_checkpoint(files.checkpoint) if resume and files.checkpoint.exists() else None
     dataset, run = _settle(source, request, saved, progress)
-    on_loaded(dataset)
-    return pretrain_dataset(dataset, run, folder, saved=saved, trackers=trackers)
+    return pretrain_dataset(dataset, run, folder, saved=saved, trackers=trackers, on_loaded=on_loaded)
 
 
 def pretrain_dataset(
@@ -67,16 +66,19 @@ def pretrain_dataset(
     *,
     saved: Checkpoint | None = None,
     trackers: Sequence[Tracker] = (),
+    on_loaded: Callable[[Dataset], None] = lambda dataset: None,
 ) -> Pretrained:
     """The same for data that is already loaded; `saved` is the checkpoint to go on from."""
     files = RunFolder(folder)
     data = describe_data(dataset)
     if saved is not None:
+        if saved.config.data == run.data:
+            _check_same_data(saved, data)
         check_same_settings(saved.config, run)
-        _check_same_data(saved, data)
         if saved.position.epoch >= run.training.epochs:
             rows = files.read_metrics()
             return Pretrained(folder, saved.config, dataset, rows[-1] if rows else {}, 0.0, saved.position.epoch, True)
+    on_loaded(dataset)
     ensure_folder(folder)
     if dataset.bad_rows:
         write_bad_rows(folder / BAD_ROWS_FILE, dataset.bad_rows)

@@ -48,6 +48,8 @@ class Protocol(ABC):
     title: ClassVar[str] = ""
     # Whether it trains what it judges; one that does not judges a run that is there.
     trains: ClassVar[bool] = True
+    # Whether the folds of a seed in strict mode are the same for every method, so that scores can be paired.
+    shares_folds: ClassVar[bool] = False
 
     def __init__(self, config: ProtocolConfig) -> None:
         self.config = config

@@ -61,6 +61,7 @@ class Unsupervised(Protocol):
 
     Config = UnsupervisedConfig
     title = "probes of a frozen embedding"
+    shares_folds = True
     config: UnsupervisedConfig
 
     @property

@@ -7,17 +7,18 @@ from dataclasses import dataclass, field
 
 from adgcl.core.gaps import Gap
 from adgcl.core.records import Record
-from adgcl.protocols.record_folder import current
+from adgcl.protocols.base import PROTOCOLS
 from adgcl.published import PublishedResult, PublishedTable, paper_method
 from adgcl.reports import numbers
+from adgcl.reports.selection import one_per_cell
+from adgcl.reports.table import Verdict
 
-HEAD = "head"
 _NOT_RUN = Gap("not run")
 Place = tuple[str, str, str]
 
 
 @dataclass(frozen=True)
-class Entry:
+class ComparedCell:
     """One cell: our Record, the paper's figure, and why something is missing."""
 
     record: Record | None = None
@@ -38,6 +39,11 @@ class Entry:
             return None
         return self.gain / self.published.std
 
+    @property
+    def verdict(self) -> Verdict:
+        """Better, equal or worse than the paper's; nothing where either is missing."""
+        return numbers.verdict(self.gain, self.published.std if self.published else None)
+
 
 @dataclass(frozen=True)
 class Comparison:
@@ -47,20 +53,20 @@ class Comparison:
     modes: tuple[str, ...]
     rows: tuple[str, ...]
     datasets: tuple[str, ...]
-    cells: Mapping[Place, Entry] = field(default_factory=dict)
+    cells: Mapping[Place, ComparedCell] = field(default_factory=dict)
 
-    def entry(self, mode: str, row: str, dataset: str) -> Entry:
+    def cell(self, mode: str, row: str, dataset: str) -> ComparedCell:
         found = self.cells.get((mode, row, dataset))
-        return found or Entry(None, self.table.result(dataset, row), _NOT_RUN)
+        return found or ComparedCell(None, self.table.result(dataset, row), _NOT_RUN)
 
     def record(self, mode: str, row: str, dataset: str) -> Record | None:
-        return self.entry(mode, row, dataset).record
+        return self.cell(mode, row, dataset).record
 
     def metric(self, dataset: str) -> tuple[str, bool]:
         """The metric of a column, and whether more of it is better."""
-        for (_, _, name), entry in self.cells.items():
-            if name == dataset and entry.record is not None:
-                return entry.record.metric, entry.record.higher_is_better
+        for (_, _, name), cell in self.cells.items():
+            if name == dataset and cell.record is not None:
+                return cell.record.metric, cell.record.higher_is_better
         found = next((r for row in self.table.methods if (r := self.table.result(dataset, row))), None)
         return (found.metric, found.higher_is_better) if found else ("", True)
 
@@ -76,17 +82,12 @@ class Comparison:
 
     def gaps(self) -> list[tuple[str, str, str, Gap]]:
         """Every gap that has more to say than its status, by mode, row and data set."""
-        named = [(*place, entry.gap) for place, entry in self.cells.items() if place[1] in self.rows and entry.gap]
+        named = [(*place, cell.gap) for place, cell in self.cells.items() if place[1] in self.rows and cell.gap]
         return [
             (mode, row, dataset, gap)
             for mode, row, dataset, gap in named
             if gap.detail or self.record(mode, row, dataset)
         ]
-
-
-def label(row: str) -> str:
-    """What a row is called: as the paper prints it, or else our own name of it."""
-    return paper_method(row) or numbers.method_label(row)
 
 
 def compare_outcomes(
@@ -97,15 +98,16 @@ def compare_outcomes(
     outcomes: Mapping[Place, tuple[Record | None, Gap | None]],
 ) -> Comparison:
     """Lay what a command found beside the paper."""
-    cells = {place: Entry(record, table.result(place[2], place[1]), gap) for place, (record, gap) in outcomes.items()}
+    cells = {
+        place: ComparedCell(record, table.result(place[2], place[1]), gap) for place, (record, gap) in outcomes.items()
+    }
     return Comparison(table, tuple(modes), tuple(rows), tuple(datasets), cells)
 
 
 def compare_records(table: PublishedTable, mode: str, records: Iterable[Record]) -> Comparison | None:
     """The same from Records alone; None where there is none for the table in this mode."""
-    probes = (table.probe, HEAD)
-    fitting = [r for r in current(records) if r.mode == mode and r.probe in probes and _in_table(r, table)]
-    outcomes = {(mode, r.method, r.dataset): (r, None) for r in sorted(fitting, key=lambda r: r.probe == HEAD)}
+    fitting = [r for r in one_per_cell(records) if r.mode == mode and _in_table(r, table)]
+    outcomes = {(mode, r.method, r.dataset): (r, None) for r in fitting}
     if not outcomes:
         return None
     have = {row for _, row, _ in outcomes}
@@ -115,6 +117,8 @@ def compare_records(table: PublishedTable, mode: str, records: Iterable[Record])
 
 
 def _in_table(record: Record, table: PublishedTable) -> bool:
-    """Whether a Record is about one of the table's data sets, by a row it has, one no paper has, or with labels."""
-    belongs = record.method in table.methods or paper_method(record.method) is None or record.probe == HEAD
-    return record.dataset in table.datasets and belongs
+    """Whether a Record is about one of the table's data sets, by a row it has or one that no paper has."""
+    if record.dataset not in table.datasets or record.protocol not in PROTOCOLS:
+        return False
+    other = paper_method(record.method) is None or record.protocol != table.protocol
+    return PROTOCOLS[record.protocol].fills(table, record.probe) and (record.method in table.methods or other)

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
-from importlib.resources import files
 from pathlib import Path
 
 from adgcl.core.errors import DataError, OutputError
 from adgcl.core.files import write_text
-from adgcl.core.records import Record, read_records
-from adgcl.reports.curves import curves_of_metrics, figure_of_curves
-from adgcl.reports.panels import figure_of_records
-from adgcl.reports.pivots import pivots
+from adgcl.core.records import Record
+from adgcl.reports.curves import NAMES, curves_of_metrics, figure_of_curves
+from adgcl.reports.figure import figure_of_records
+from adgcl.reports.folders import read_metrics
+from adgcl.reports.formats import csv_text, html, latex, markdown
+from adgcl.reports.record_tables import pivots, record_list, record_values
 from adgcl.reports.results_page import results_page
-from adgcl.reports.tables import COLUMNS, as_csv, as_markdown, cells
 
 _TITLE = "adgcl results"
-_METRICS = "metrics.jsonl"
+_EVERY = "Every record"
 # What a page may hold between two marks `<!-- NAME:begin -->` and `<!-- NAME:end -->`.
 _SECTIONS: Mapping[str, Callable[[Sequence[Record]], str]] = {
     "results": lambda records: _tables(records),
@@ -25,17 +24,6 @@ _SECTIONS: Mapping[str, Callable[[Sequence[Record]], str]] = {
     "headline": lambda records: _tables([r for r in records if r.mode == "as_published" and r.probe == "linear"]),
     "comparisons": results_page,
 }
-_NUMBERS = ("result", "seeds", "published", "difference", "time")
-
-
-def find_records(folder: Path) -> list[Record]:
-    """Every Record below `folder`, or a clear word that there is none."""
-    if not Path(folder).is_dir():
-        raise DataError(f"There is no folder {folder}.", "Give the folder that `adgcl evaluate --out` wrote into.")
-    records = read_records(folder)
-    if not records:
-        raise DataError(f"There are no Records in {folder}.", "Make some with `adgcl evaluate DATA --out results`.")
-    return records
 
 
 def write_report(records: Sequence[Record], path: Path) -> None:
@@ -45,6 +33,18 @@ def write_report(records: Sequence[Record], path: Path) -> None:
         raise OutputError(f"A report cannot end in {path.suffix or 'nothing'!r}.", f"Use one of {', '.join(WRITERS)}.")
     old = path.read_text(encoding="utf-8") if path.suffix.lower() == ".md" and path.is_file() else ""
     write_text(path, put_between_marks(old, records) if has_marks(old) else writer(records))
+
+
+def write_curves(folder: Path, path: Path, names: Sequence[str] = NAMES) -> None:
+    """Draw what a run measured after every epoch."""
+    if path.suffix.lower() != ".svg":
+        raise OutputError(f"The curves of a run cannot end in {path.suffix or 'nothing'!r}.", "Use .svg.")
+    rows = read_metrics(folder)
+    curves = curves_of_metrics(rows, names)
+    if not curves:
+        known = ", ".join(sorted({name for row in rows for name in row} - {"epoch"})) or "nothing yet"
+        raise DataError(f"{folder} did not measure {' or '.join(names)}.", f"It measured {known}.")
+    write_text(path, figure_of_curves(curves, f"Training in {folder}"))
 
 
 def has_marks(text: str) -> bool:
@@ -63,67 +63,50 @@ def put_between_marks(text: str, records: Sequence[Record]) -> str:
     return text
 
 
-def _marks(name: str) -> tuple[str, str]:
-    return f"<!-- {name}:begin -->", f"<!-- {name}:end -->"
-
-
-def is_run_folder(folder: Path) -> bool:
-    """Whether `folder` holds a run's metrics instead of Records."""
-    return (Path(folder) / _METRICS).is_file()
-
-
-def write_curves(folder: Path, path: Path) -> None:
-    """Draw what a run measured after every epoch."""
-    if path.suffix.lower() != ".svg":
-        raise OutputError(f"The curves of a run cannot end in {path.suffix or 'nothing'!r}.", "Use .svg.")
-    lines = (Path(folder) / _METRICS).read_text(encoding="utf-8").splitlines()
-    try:
-        rows = [json.loads(line) for line in lines]
-    except json.JSONDecodeError as error:
-        raise DataError(f"{folder} has damaged metrics: {error}.", "Resume the run; that repairs them.") from error
-    write_text(path, figure_of_curves(curves_of_metrics(rows), f"Training in {folder}"))
-
-
 def to_markdown(records: Sequence[Record]) -> str:
     """Tables as papers print them, then every Record on a line of its own."""
-    return f"# {_TITLE}\n\n{_tables(records)}\n## Every record\n\n{as_markdown(records)}\n{_footer(records)}\n"
-
-
-def _tables(records: Sequence[Record]) -> str:
-    return "\n".join(pivot.to_markdown() for pivot in pivots(records))
+    every = markdown.to_markdown(record_list(records, every=True))
+    return f"# {_TITLE}\n\n{_tables(records)}\n## {_EVERY}\n\n{every}\n{_footer(records)}\n"
 
 
 def to_latex(records: Sequence[Record]) -> str:
     """A LaTeX table for each metric, probe and mode."""
-    return "\n".join(pivot.to_latex() for pivot in pivots(records))
+    return "\n".join(map(latex.to_latex, pivots(records)))
+
+
+def to_csv(records: Sequence[Record]) -> str:
+    """Full numbers, a line for each cell of the tables."""
+    return csv_text.to_csv(record_values(records))
 
 
 def to_html(records: Sequence[Record]) -> str:
     """One page that needs nothing else: figure and tables."""
-    from jinja2 import Environment
+    tables = [*pivots(records), record_list(records, _EVERY, every=True)]
+    sections = [html.Section(table.title, table) for table in tables]
+    return html.to_page(_TITLE, sections, figure=figure_of_records(records), footer=_footer(records))
 
-    template = files("adgcl.reports").joinpath("templates/report.html").read_text(encoding="utf-8")
-    tables = [
-        {"title": p.title, "columns": p.columns, "rows": p.rows, "numbers": p.columns[1:]} for p in pivots(records)
-    ]
-    tables.append(
-        {"title": "Every record", "columns": COLUMNS, "rows": tuple(map(cells, records)), "numbers": _NUMBERS}
-    )
-    page = Environment(autoescape=True).from_string(template)
-    return page.render(title=_TITLE, figure=figure_of_records(records), tables=tables, footer=_footer(records)) + "\n"
+
+def _marks(name: str) -> tuple[str, str]:
+    return f"<!-- {name}:begin -->", f"<!-- {name}:end -->"
+
+
+def _tables(records: Sequence[Record]) -> str:
+    return "\n".join(map(markdown.with_title, pivots(records)))
 
 
 def _footer(records: Sequence[Record]) -> str:
     versions = sorted({r.versions.get("adgcl", "?") for r in records})
     machines = sorted({f"{r.machine.get('processor', '?')}, {r.machine.get('cores', '?')} cores" for r in records})
-    made = f"Made from {len(records)} Records by adgcl {', '.join(versions)} on {'; '.join(machines)}."
-    return f"{made} Where several Records are about the same thing, the tables by method show the newest."
+    count = f"{len(records)} Record{'s' if len(records) != 1 else ''}"
+    made = f"Made from {count} by adgcl {', '.join(versions)} on {'; '.join(machines)}."
+    rule = "the tables by method show the one with the most seeds, and the newest among equals"
+    return f"{made} Where several Records are about the same settings, {rule}."
 
 
 WRITERS: Mapping[str, Callable[[Sequence[Record]], str]] = {
     ".md": to_markdown,
     ".html": to_html,
     ".tex": to_latex,
-    ".csv": as_csv,
+    ".csv": to_csv,
     ".svg": figure_of_records,
 }

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from adgcl.core.records import Record
+from adgcl.experiments.presets import row_title, runs_here
+from adgcl.protocols.base import PROTOCOLS
 from adgcl.published import paper_method
+from adgcl.reports.table import Verdict
 
 # Percentages to two decimals and errors to three, as the paper prints them.
 _DECIMALS = {"accuracy": 2, "rocauc": 2}
 _LABELS = {"accuracy": "accuracy (%)", "rocauc": "ROC-AUC (%)", "rmse": "RMSE", "mae": "MAE"}
-_METHOD_LABELS = {"ecfp": "ECFP fingerprint", "statistics": "graph statistics", "adgcl-best": "AD-GCL-BEST"}
+# Within this many published standard deviations, ours and the paper's are called equal.
+EQUAL = 1.0
+# The method that the paper, and so every report, is about.
+REFERENCE = "adgcl"
 
 
 def decimals(metric: str) -> int:
@@ -30,8 +34,18 @@ def metric_label(metric: str, higher_is_better: bool) -> str:
 
 
 def method_label(method: str) -> str:
-    """What the paper calls a method (its -FIX is a choice of settings, not a method), else our own name of it."""
-    return _METHOD_LABELS.get(method) or (paper_method(method) or method).removesuffix("-FIX")
+    """What a row is called: by its preset or method; one that is not here as the paper prints it."""
+    return row_title(method) if runs_here(method) else paper_method(method) or method
+
+
+def judged_by(record: Record) -> str:
+    """How a Record was judged, in the words of its protocol; by its score where that protocol is not here."""
+    return PROTOCOLS[record.protocol].describe(record) if record.protocol in PROTOCOLS else record.probe
+
+
+def printed_label(method: str) -> str:
+    """The name of a row in a table beside the paper's: as the paper prints it, where it has the row."""
+    return paper_method(method) or method_label(method)
 
 
 def result(record: Record) -> str:
@@ -50,6 +64,12 @@ def difference(record: Record) -> float | None:
     return None if record.published is None else record.mean - float(record.published["mean"])
 
 
+def gain(record: Record) -> float | None:
+    """How much better ours is than the paper's; above 0 is better, whichever way the metric goes."""
+    gap = difference(record)
+    return None if gap is None else gap if record.higher_is_better else -gap
+
+
 def signed(value: float | None, metric: str) -> str:
     """A difference with its sign, or a dash."""
     return "–" if value is None else f"{value:+.{decimals(metric)}f}"
@@ -60,10 +80,17 @@ def in_stds(value: float | None) -> str:
     return "" if value is None else f"{round(value, 1) + 0.0:+.1f}σ"
 
 
-def is_better(record: Record) -> bool | None:
-    """Whether a Record beats the paper's figure; None where there is none."""
-    gap = difference(record)
-    return None if gap is None else (gap > 0) == record.higher_is_better
+def verdict(gain: float | None, std: float | None) -> Verdict:
+    """Better, equal or worse than the paper's; equal is within `EQUAL` of its standard deviations."""
+    if gain is None:
+        return ""
+    bound = EQUAL * (std or 0.0)
+    return "better" if gain > bound else "worse" if gain < -bound else "equal"
+
+
+def seeds_label(record: Record) -> str:
+    """How many seeds a Record has, in words."""
+    return f"{len(record.seeds)} seed{'s' if len(record.seeds) != 1 else ''}"
 
 
 def seconds_label(seconds: float) -> str:
@@ -72,24 +99,3 @@ def seconds_label(seconds: float) -> str:
         return f"{seconds:.1f} s"
     minutes, rest = divmod(round(seconds), 60)
     return f"{minutes} min {rest:02d} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60:02d} min"
-
-
-def summary(record: Record) -> dict[str, Any]:
-    """One flat row: everything a table or a CSV file shows of a Record."""
-    figure = record.published or {}
-    return {
-        "dataset": record.dataset,
-        "method": record.method,
-        "mode": record.mode,
-        "protocol": record.protocol,
-        "probe": record.probe,
-        "metric": record.metric,
-        "mean": record.mean,
-        "std": record.std,
-        "seeds": len(record.seeds),
-        "published_mean": figure.get("mean"),
-        "published_std": figure.get("std"),
-        "published_table": figure.get("table"),
-        "difference": None if (gap := difference(record)) is None else round(gap, 6),
-        "seconds": record.seconds,
-    }

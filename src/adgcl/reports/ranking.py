@@ -38,6 +38,6 @@ def rank(comparison: Comparison, mode: str) -> Ranking:
     places = []
     for dataset in datasets:
         sign = -1.0 if comparison.metric(dataset)[1] else 1.0
-        means = [sign * comparison.entry(mode, row, dataset).record.mean for row in rows]  # type: ignore[union-attr]
+        means = [sign * comparison.cell(mode, row, dataset).record.mean for row in rows]  # type: ignore[union-attr]
         places.append(rankdata(means))
     return Ranking(tuple(rows), datasets, dict(zip(rows, map(float, np.mean(places, axis=0)))))

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from adgcl.core.records import Record
 from adgcl.published import layouts
 from adgcl.reports.comparison import Comparison, compare_records
-from adgcl.reports.comparison_notes import LEGEND
-from adgcl.reports.comparison_text import to_markdown
-from adgcl.reports.findings import REFERENCE, best_against_paper, findings, overview
+from adgcl.reports.comparison_files import to_markdown
+from adgcl.reports.comparison_tables import LEGEND
+from adgcl.reports.findings import best_against_paper, findings, overview
+from adgcl.reports.numbers import REFERENCE
 
 MODES = ("as_published", "strict")
 _RULE = (
@@ -31,20 +32,20 @@ def _has_rivals(comparison: Comparison) -> bool:
 def results_page(records: Sequence[Record]) -> str:
     """Markdown, made from Records alone."""
     comparisons = comparisons_of(records)
-    told: set[tuple[str, str]] = set()
+    said: set[tuple[str, str]] = set()
     parts = ["## In plain words\n", _RULE + "\n"]
     for comparison in comparisons:
-        parts += _in_words(comparison, told)
+        parts += _in_words(comparison, said)
     parts += ["## The tables\n", LEGEND + "\n"]
     parts += [to_markdown(comparison, "###", legend=False) for comparison in comparisons]
     return "\n".join(parts)
 
 
-def _in_words(comparison: Comparison, told: set[tuple[str, str]]) -> list[str]:
+def _in_words(comparison: Comparison, said: set[tuple[str, str]]) -> list[str]:
     """What a table says, once: later tables with the same probe repeat the cells of earlier ones."""
     mode, probe = comparison.modes[0], comparison.table.probe
-    found = [f for f in findings(comparison, mode) if (probe + mode, f.dataset) not in told]
-    told |= {(probe + mode, finding.dataset) for finding in found}
+    found = [f for f in findings(comparison, mode) if (probe + mode, f.dataset) not in said]
+    said |= {(probe + mode, finding.dataset) for finding in found}
     if not found:
         return []
     sentences = [s for s in (overview(found), best_against_paper(comparison, mode)) if s]

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from adgcl.core.records import Record
-from adgcl.reports.comparison import HEAD, Comparison
+from adgcl.protocols.base import PROTOCOLS
+from adgcl.reports.comparison import Comparison
 
 LEVEL = 0.05
 FEWEST_DATASETS = 6
@@ -77,8 +78,9 @@ def compare(a: Record, b: Record) -> Test:
 
 
 def shared_folds(a: Record, b: Record) -> tuple[np.ndarray, np.ndarray, int] | None:
-    """Test scores fold by fold of the seeds both have, where the folds are the same: in strict mode, for probes."""
-    if a.mode != "strict" or b.mode != "strict" or HEAD in (a.probe, b.probe):
+    """Test scores fold by fold of the seeds both have, where the protocol gives all methods the same folds."""
+    strict = a.mode == b.mode == "strict" and a.protocol == b.protocol and a.protocol in PROTOCOLS
+    if not strict or not PROTOCOLS[a.protocol].shares_folds:
         return None
     if a.data.get("graphs") != b.data.get("graphs"):
         return None

@@ -3,41 +3,62 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from xml.sax.saxutils import escape, quoteattr
 
-INK, FAINT, GRID = "#1f2933", "#7b8794", "#e4e7eb"
+Point = tuple[float, float]
+INK, FAINT, GRID = "#1f2933", "#616e7c", "#e4e7eb"
 PALETTE = ("#2b6cb0", "#c05621", "#2f855a", "#6b46c1", "#b7791f", "#97266d")
 _FONT = "font-family=\"system-ui, -apple-system, 'Segoe UI', Helvetica, Arial, sans-serif\""
 
 
 @dataclass
 class Canvas:
-    """Shapes on a white page, in the order they were added."""
+    """Shapes on a white page, in the order they were added; `title` is read out to those who cannot see it."""
 
     width: float
     height: float
     title: str = ""
     shapes: list[str] = field(default_factory=list)
 
+    @contextmanager
+    def note(self, text: str) -> Iterator[None]:
+        """What a browser shows when the pointer rests on one of the shapes added meanwhile."""
+        self.shapes.append(f"<g><title>{escape(text)}</title>")
+        yield
+        self.shapes.append("</g>")
+
+    def box(self, x: float, y: float, width: float, height: float, colour: str) -> None:
+        place = f'x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{height:.1f}"'
+        self.shapes.append(f'<rect {place} rx="3" fill="{colour}"/>')
+
     def line(self, x1: float, y1: float, x2: float, y2: float, colour: str = INK, width: float = 1.0) -> None:
         ends = f'x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}"'
         self.shapes.append(f'<line {ends} stroke="{colour}" stroke-width="{width}"/>')
 
-    def path(self, points: Sequence[tuple[float, float]], colour: str) -> None:
-        text = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
+    def dashes(self, x1: float, y1: float, x2: float, y2: float, colour: str = INK) -> None:
+        ends = f'x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}"'
+        self.shapes.append(f'<line {ends} stroke="{colour}" stroke-dasharray="4 3"/>')
+
+    def path(self, points: Sequence[Point], colour: str) -> None:
+        look = f'fill="none" stroke="{colour}" stroke-width="2" stroke-linejoin="round"'
+        self.shapes.append(f'<polyline points="{_points(points)}" {look}/>')
+
+    def dot(self, x: float, y: float, colour: str, radius: float = 4.0) -> None:
+        self.shapes.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius:g}" fill="{colour}"/>')
+
+    def diamond(self, x: float, y: float, colour: str) -> None:
+        corners = _points([(x, y - 5), (x + 5, y), (x, y + 5), (x - 5, y)])
+        self.shapes.append(f'<polygon points="{corners}" fill="white" stroke="{colour}" stroke-width="1.5"/>')
+
+    def arrow(self, x: float, y: float, colour: str, direction: int, size: float = 5.0) -> None:
+        """A triangle whose tip is at `x`, pointing left (-1) or right (1)."""
+        back = x - direction * size * 1.5
         self.shapes.append(
-            f'<polyline points="{text}" fill="none" stroke="{colour}" stroke-width="2" stroke-linejoin="round"/>'
+            f'<polygon points="{_points([(x, y), (back, y - size), (back, y + size)])}" fill="{colour}"/>'
         )
-
-    def dot(self, x: float, y: float, colour: str, note: str = "") -> None:
-        self.shapes.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4" fill="{colour}">{_note(note)}</circle>')
-
-    def diamond(self, x: float, y: float, colour: str, note: str = "") -> None:
-        corners = " ".join(f"{x + dx:.1f},{y + dy:.1f}" for dx, dy in ((0, -5), (5, 0), (0, 5), (-5, 0)))
-        look = f'fill="white" stroke="{colour}" stroke-width="1.5"'
-        self.shapes.append(f'<polygon points="{corners}" {look}>{_note(note)}</polygon>')
 
     def text(
         self,
@@ -51,7 +72,7 @@ class Canvas:
         bold: bool = False,
     ) -> None:
         weight = ' font-weight="600"' if bold else ""
-        place = f'x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" font-size="{size}" fill="{colour}"{weight}'
+        place = f'x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" font-size="{size:g}" fill="{colour}"{weight}'
         self.shapes.append(f"<text {place}>{escape(text)}</text>")
 
     def to_svg(self) -> str:
@@ -61,9 +82,13 @@ class Canvas:
         return "\n".join([head, page, *self.shapes, "</svg>"]) + "\n"
 
 
-def _note(text: str) -> str:
-    """What a browser shows when the pointer rests on a shape."""
-    return f"<title>{escape(text)}</title>" if text else ""
+def text_width(text: str, size: float = 12) -> float:
+    """About how wide a text is drawn: SVG cannot say, and a little too much does no harm."""
+    return 0.6 * size * len(text)
+
+
+def _points(points: Sequence[Point]) -> str:
+    return " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
 
 
 @dataclass(frozen=True)
@@ -77,17 +102,28 @@ class Axis:
     ticks: tuple[float, ...]
 
     @classmethod
-    def over(cls, values: Sequence[float], start: float, end: float, count: int = 6) -> Axis:
-        """An axis that holds all values, with round ticks."""
+    def over(cls, values: Sequence[float], start: float, end: float, count: int = 6, *, whole: bool = False) -> Axis:
+        """An axis that holds all values, with round ticks, or with `whole` numbers for ticks."""
         low, high = min(values), max(values)
         if high - low < 1e-9 * max(1.0, abs(high)):
             low, high = low - 0.5, high + 0.5
         step = _round_step((high - low) / count)
+        if whole:
+            step = max(1.0, 5.0 if step == 2.5 else step)
         first, last = math.floor(low / step), math.ceil(high / step)
         return cls(first * step, last * step, start, end, tuple(i * step for i in range(first, last + 1)))
 
     def place(self, value: float) -> float:
         return self.start + (value - self.low) / (self.high - self.low) * (self.end - self.start)
+
+    def holds(self, value: float) -> bool:
+        """Whether a value is on the axis, but for rounding."""
+        slack = 1e-9 * (self.high - self.low)
+        return self.low - slack <= value <= self.high + slack
+
+    def clip(self, value: float) -> float:
+        """The nearest value that is on the axis."""
+        return min(max(value, self.low), self.high)
 
     def label(self, tick: float) -> str:
         return f"{tick:.6g}" if abs(tick) > 1e-12 else "0"

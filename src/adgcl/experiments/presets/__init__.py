@@ -87,6 +87,11 @@ def is_row(name: str) -> bool:
     return any(f"{name}-{family}" in presets() for family in (*set(_LIKE.values()), "tu"))
 
 
+def runs_here(name: str) -> bool:
+    """Whether a row can be run: it is a method, or has a preset."""
+    return name in METHODS or is_row(name)
+
+
 def row_title(name: str) -> str:
     """What tables call a row: the label of its preset, the title of its method, or else its name."""
     label = next((preset.label for key, preset in presets().items() if preset.label and _row(key) == name), "")

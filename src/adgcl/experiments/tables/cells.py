@@ -12,10 +12,10 @@ from adgcl.core.errors import AdgclError
 from adgcl.core.gaps import Gap
 from adgcl.experiments.jobs import Job
 from adgcl.experiments.planning import Request
-from adgcl.experiments.presets import Preset, preset_for
+from adgcl.experiments.presets import Preset, preset_for, runs_here
 from adgcl.experiments.schedule import gap_of
 from adgcl.experiments.source import LoadedSource
-from adgcl.experiments.tables.rows import Row, runs_here
+from adgcl.experiments.tables.rows import Row
 from adgcl.methods.base import METHODS
 from adgcl.protocols.selection import Mode
 from adgcl.published import optimal_lambda

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from adgcl.core.errors import UnknownNameError
-from adgcl.experiments.presets import is_row, presets
+from adgcl.experiments.presets import presets, runs_here
 from adgcl.methods.base import METHODS
 from adgcl.published import PublishedTable
 from adgcl.published.reader import method_names
@@ -39,11 +39,6 @@ def datasets_of(table: PublishedTable, asked: Sequence[str] = ()) -> tuple[str, 
     spelled = {name.lower(): name for name in table.datasets}
     known = (find_entry(name).name if is_known(name) else name for name in asked)
     return tuple(dict.fromkeys(spelled.get(name.lower(), name) for name in known))
-
-
-def runs_here(name: str) -> bool:
-    """Whether a row can be run: it is a method, or has a preset."""
-    return name in METHODS or is_row(name)
 
 
 def _our_name(name: str) -> str:

@@ -63,7 +63,7 @@ def test_strict_records_are_paired_fold_by_fold_over_the_seeds_they_share():
     "changes",
     [
         {"mode": "as_published"},
-        {"probe": "head"},
+        {"protocol": "supervised", "probe": "head"},
         {"runs": [{"seed": 0, "folds": [1.0]}]},
         {"runs": [{"seed": 9, "folds": [1.0, 2.0]}]},
     ],

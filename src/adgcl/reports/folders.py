@@ -1,0 +1,71 @@
+"""Folders that a report is made of: Records among other files, or what a run measured."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from adgcl.core.errors import ConfigError, DataError
+from adgcl.core.records import Record, read_record
+from adgcl.methods.base import METHODS
+from adgcl.reports.curves import NAMES
+from adgcl.training.run_config import resolve
+
+_METRICS, _CONFIG = "metrics.jsonl", "config.json"
+_RECORD_FORMAT = "adgcl-record-"  # of any version
+_RECORD_NAME = "*--*--*--*--*.json"  # as `Record.file_name` makes it
+
+
+def find_records(folder: Path) -> list[Record]:
+    """Every Record below `folder`, in the order of their file names, or an error that says why there is none."""
+    folder = Path(folder)
+    if not folder.is_dir():
+        raise DataError(f"There is no folder {folder}.", "Give the folder that `adgcl evaluate --out` wrote into.")
+    records = [read_record(path) for path in sorted(folder.rglob("*.json")) if _is_record(path)]
+    if not records:
+        raise _no_records(folder)
+    return records
+
+
+def is_run_folder(folder: Path) -> bool:
+    """Whether `folder` holds a run's metrics instead of Records."""
+    return (Path(folder) / _METRICS).is_file()
+
+
+def read_metrics(folder: Path) -> list[dict[str, Any]]:
+    """What a run measured, a row per epoch."""
+    try:
+        return [json.loads(line) for line in (Path(folder) / _METRICS).read_text(encoding="utf-8").splitlines()]
+    except ValueError as error:
+        raise DataError(f"{folder} has damaged metrics: {error}.", "Resume the run; that repairs them.") from error
+
+
+def kept_metrics(folder: Path) -> tuple[str, ...]:
+    """What the method of a run declares worth keeping; the usual metrics where its settings cannot be read."""
+    try:
+        config = resolve(json.loads((Path(folder) / _CONFIG).read_text(encoding="utf-8"))).method
+    except (OSError, ValueError, AttributeError, ConfigError):
+        return NAMES
+    return METHODS[config.name].kept(config)
+
+
+def _is_record(path: Path) -> bool:
+    """Whether a JSON file says that it is a Record; run folders hold others. A torn file is judged by its name."""
+    try:
+        tree = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return path.match(_RECORD_NAME)
+    return isinstance(tree, dict) and str(tree.get("format", "")).startswith(_RECORD_FORMAT)
+
+
+def _no_records(folder: Path) -> DataError:
+    runs = sorted(path.parent for path in folder.rglob(_METRICS))
+    judge = "adgcl evaluate DATA --out results"
+    if not runs:
+        return DataError(f"There are no Records in {folder}.", f"Make some with `{judge}`.")
+    many = f"{len(runs)} runs" if len(runs) > 1 else "a run"
+    return DataError(
+        f"There are no Records in {folder}, only {many}.",
+        f"Draw the curves of a run with `adgcl report {runs[0]} --out curves.svg`, or make Records with `{judge}`.",
+    )

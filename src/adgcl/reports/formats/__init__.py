@@ -1,0 +1,1 @@
+"""Formats: one renderer for each way a Table is printed."""
