@@ -18,6 +18,7 @@ from adgcl.data.dataset import Dataset
 from adgcl.experiments.application import embed_dataset
 from adgcl.experiments.planning import Wishes, plan
 from adgcl.experiments.source import Source
+from adgcl.graphs.chem.unreadable import shown
 from adgcl.training.checkpoints import random_states, save_checkpoint
 from adgcl.training.run_folder import RunFolder
 from adgcl.training.runs import LoadedRun, describe_data, load_run
@@ -31,8 +32,8 @@ Matrix = npt.NDArray[np.float32]
 class GraphEmbedder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Learn graph embeddings without labels.
 
-    `X` may be a list of SMILES, of PyTorch Geometric Data or of NetworkX graphs, a GraphStore, a Dataset, the name
-    of a known data set or the path of a file. `settings` are nested as in a configuration file
+    `X` may be a list of SMILES or RDKit Mols, of PyTorch Geometric Data or of NetworkX graphs, a GraphStore, a Dataset,
+    the name of a known data set or the path of a file. `settings` are nested as in a configuration file
     (`{"method": {"reg_lambda": 1.0}, "encoder": {"hidden_dim": 64}}`) and lie over the preset for this kind of data.
     With `on_error="nan"` a SMILES that cannot be read gives a row of NaN and a warning, with "raise" an error.
 
@@ -143,14 +144,14 @@ class GraphEmbedder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def _source(self, X: Any) -> Source:
         if isinstance(X, np.ndarray) or hasattr(X, "iloc"):
             # A column of SMILES, as pipelines hand them on.
-            X = [str(item) for item in np.asarray(X, dtype=object).reshape(-1)]
+            X = list(np.asarray(X, dtype=object).reshape(-1))
         return Source(X, None if self.data_dir is None else Path(self.data_dir))
 
     def _mind_bad_rows(self, dataset: Dataset) -> None:
         bad = dataset.bad_rows
         if not bad:
             return
-        told = "; ".join(f"{row.line}: {row.text!r}: {row.reason}" for row in bad[:3])
+        told = "; ".join(f"{row.line}: {shown(row.text)}: {row.reason}" for row in bad[:3])
         message = (
             f"{len(bad)} of {len(bad) + len(dataset)} inputs cannot be read ({told}{' ...' if len(bad) > 3 else ''})."
         )
