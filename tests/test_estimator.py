@@ -160,6 +160,19 @@ def test_unreadable_smiles(fitted: GraphEmbedder) -> None:
         small(on_error="maybe").fit(SMILES)
 
 
+def test_mols_and_missing_molecules(fitted: GraphEmbedder) -> None:
+    from rdkit import Chem
+
+    written = ["N[C@@H](C)C(=O)O", "CCN"]
+    given = [Chem.MolFromSmiles(written[0]), None, "C[C@H](N)C(=O)O", float("nan"), "CCN"]
+    for X in (given, np.array(given, dtype=object)):
+        with pytest.warns(UserWarning, match="2 of 5 inputs cannot be read .*missing"):
+            vectors = fitted.transform(X)
+        assert np.isnan(vectors).all(axis=1).tolist() == [False, True, False, True, False]
+        assert np.array_equal(vectors[0], vectors[2])
+        np.testing.assert_allclose(vectors[[0, 4]], fitted.transform(written), rtol=1e-5)
+
+
 def test_fit_transform_keeps_the_place_of_unreadable_rows() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -20,6 +20,7 @@ from adgcl.data.labelling import labelled
 from adgcl.experiments.application import embed_dataset
 from adgcl.experiments.planning import Request, plan
 from adgcl.experiments.source import Source
+from adgcl.graphs.chem.unreadable import shown
 from adgcl.methods.base import METHODS
 from adgcl.training.checkpoints import random_states, save_checkpoint
 from adgcl.training.device import scoped_threads
@@ -179,9 +180,9 @@ class GraphEmbedder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         bad = dataset.bad_rows
         if not bad:
             return
-        shown = "; ".join(f"{row.line}: {row.text!r}: {row.reason}" for row in bad[:3])
+        reasons = "; ".join(f"{row.line}: {shown(row.text)}: {row.reason}" for row in bad[:3])
         more = " ..." if len(bad) > 3 else ""
-        message = f"{len(bad)} of {len(bad) + len(dataset)} inputs cannot be read ({shown}{more})."
+        message = f"{len(bad)} of {len(bad) + len(dataset)} inputs cannot be read ({reasons}{more})."
         if self.on_error == "raise":
             raise DataError(message, "Remove them, or use on_error='nan'.")
         warnings.warn(f"{message} Their rows are NaN.", UserWarning, stacklevel=3)

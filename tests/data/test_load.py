@@ -10,6 +10,7 @@ import networkx as nx
 import numpy as np
 import pytest
 import torch
+from rdkit import Chem
 from torch_geometric.data import Data
 
 from adgcl.core.errors import ConfigError, DataError, DataMissingError, UnknownNameError
@@ -49,6 +50,7 @@ def tu_folder(tmp_path):
 def assert_same_dataset(one: Dataset, other: Dataset) -> None:
     assert_same_store(one.store, other.store)
     assert (one.name, one.origin, one.bad_rows) == (other.name, other.origin, other.bad_rows)
+    assert one.mixtures == other.mixtures
     for name in ("rows", "smiles"):
         a, b = getattr(one, name), getattr(other, name)
         assert (None if a is None else list(a)) == (None if b is None else list(b))
@@ -66,6 +68,7 @@ def test_everything_of_a_dataset_survives_packing(tmp_path):
         bad_rows=(BadRow(3, "C(C", "unclosed é"), BadRow(9, "", "empty")),
         rows=np.array([0, 3]),
         smiles=("CC", "[Na+]"),
+        mixtures=7,
     )
     save_dataset(dataset, tmp_path / "a.graphs", "stamp")
     assert_same_dataset(open_dataset(tmp_path / "a.graphs"), dataset)
@@ -179,7 +182,47 @@ def test_graphs_in_memory():
     assert load_dataset(["CCO"], atom_features="hu").store.spec.name == "hu"
 
 
-WRONG = [[], ["CCO", nx.Graph()], [1, 2], 3, {"a": 1}, None, b"CCO"]
+def test_rdkit_mols_beside_smiles_and_missing_molecules(capfd):
+    pandas = pytest.importorskip("pandas")
+    mol = Chem.AddHs(Chem.MolFromSmiles("N[C@@H](C)C(=O)O"))
+    given = ["C[C@H](N)C(=O)O", mol, None, float("nan"), pandas.NA, "[H+].Cx", Chem.MolFromSmiles("")]
+    dataset = load_dataset(given, y=[1.0, 2.5, 3, 4, 5, 6, 7])
+    assert dataset.rows.tolist() == [0, 1] and dataset.store.y[:, 0].tolist() == [1, 2.5]
+    assert dataset.smiles == ("C[C@H](N)C(=O)O", "C[C@H](N)C(=O)O")
+    np.testing.assert_array_equal(dataset.store.x[:6], dataset.store.x[6:])
+    reasons = [(bad.line, bad.text, bad.reason.split()[0]) for bad in dataset.bad_rows]
+    missing = [(3, "", "missing"), (4, "", "missing"), (5, "", "missing")]
+    assert reasons == [*missing, (6, "[H+].Cx", "syntax"), (7, "", "empty")]
+    assert len(load_dataset(pandas.Series([mol, None], dtype=object))) == 1
+    assert capfd.readouterr() == ("", "")
+    with pytest.raises(DataError, match=r"None of 2 SMILES can be read .*missing"):
+        load_dataset([None, float("nan")])
+
+
+def test_salts_are_counted_and_cut_on_demand(table, packed_here):
+    table.write_text("smiles,y\nCC(=O)[O-].[Na+],1.5\nCCO,2.5\nO.O,3.5\n")
+    whole, cut = load_dataset(table), load_dataset(table, keep_largest_fragment=True)
+    assert (whole.mixtures, cut.mixtures) == (2, 2)
+    assert whole.store.node_counts.tolist() == [5, 3, 2] and cut.store.node_counts.tolist() == [4, 3, 1]
+    assert list(whole.smiles) == ["CC(=O)[O-].[Na+]", "CCO", "O.O"] and list(cut.smiles) == ["CC(=O)[O-]", "CCO", "O"]
+    assert len(list(packed_here.iterdir())) == 2
+    assert load_dataset(table, keep_largest_fragment=True).mixtures == 2
+    listed = load_dataset(["C.CC", "C"], keep_largest_fragment=True)
+    assert (listed.mixtures, listed.smiles) == (1, ("CC", "C"))
+
+
+def test_what_a_dataset_shows(table):
+    dataset = load_dataset(table)
+    counts = "graphs=3, nodes=10, edges=16, task='binary', features='ogb'"
+    assert repr(dataset.store) == f"GraphStore({counts})"
+    assert repr(dataset) == f"Dataset('mine', {counts}, bad_rows=1)"
+    several = load_dataset(["C.C", "CC"], y=[[1.5, 2], [3, 4]], atom_features="hu")
+    assert repr(several) == (
+        "Dataset('molecules', graphs=2, nodes=4, edges=2, task='2 x regression', features='hu', mixtures=1)"
+    )
+
+
+WRONG = [[], ["CCO", nx.Graph()], [None, nx.Graph()], [1, 2], ["C", 1], 3, {"a": 1}, None, b"CCO"]
 
 
 @pytest.mark.parametrize("wrong", WRONG, ids=lambda wrong: type(wrong).__name__)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -42,12 +42,13 @@ class BadRow:
     id: str = ""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Dataset:
     """Graphs with a name, a Task, perhaps a published split, and rows that could not be read.
 
     `rows` maps each graph to its input row (from 0), so that outputs stay aligned with the input when
-    unreadable rows were left out.
+    unreadable rows were left out. `mixtures` counts the rows that were read from SMILES of several fragments: salts,
+    solvates, mixtures.
     """
 
     name: str
@@ -55,8 +56,14 @@ class Dataset:
     origin: Origin
     split: Split | None = None
     bad_rows: tuple[BadRow, ...] = ()
-    rows: npt.NDArray[np.int64] | None = field(default=None, repr=False)
-    smiles: Sequence[str] | None = field(default=None, repr=False)
+    rows: npt.NDArray[np.int64] | None = None
+    smiles: Sequence[str] | None = None
+    mixtures: int = 0
+
+    def __repr__(self) -> str:
+        counts = {"bad_rows": len(self.bad_rows), "mixtures": self.mixtures}
+        more = "".join(f", {name}={count}" for name, count in counts.items() if count)
+        return f"Dataset({self.name!r}, {self.store.summary()}{more})"
 
     def __len__(self) -> int:
         return len(self.store)

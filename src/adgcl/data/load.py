@@ -44,7 +44,7 @@ def load_dataset(
 
     `data` is the name of a known data set (looked up before files: write `./MUTAG` for your own folder); the
     path of a table of SMILES, a TU-format folder or zip file, or a packed `.graphs` file; or a Dataset, a
-    GraphStore, or a list of SMILES, PyTorch Geometric or NetworkX graphs.
+    GraphStore, or a list of SMILES or RDKit Mols, of PyTorch Geometric or of NetworkX graphs.
 
     `features` says what nodes and edges carry (see `choose_features`), `atom_features` how SMILES become
     graphs (`ogb` or `hu`). Further options go to the reader of tables, SMILES or graphs. Known sets and files

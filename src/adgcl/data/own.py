@@ -9,13 +9,14 @@ from typing import Any
 from adgcl.core.errors import ConfigError, DataError, UnknownNameError
 from adgcl.data.dataset import Dataset, Origin
 from adgcl.data.fetch.download import Progress
+from adgcl.graphs.chem.unreadable import is_missing
 from adgcl.graphs.store.store import GraphStore
 
-_LISTS = "Give a list of SMILES, of PyTorch Geometric Data or of NetworkX graphs."
+_LISTS = "Give a list of SMILES or RDKit Mols, of PyTorch Geometric Data or of NetworkX graphs."
 
 
 def from_objects(data: Any, atom_features: str | None, progress: Progress | None, options: dict[str, Any]) -> Dataset:
-    """A Dataset, a GraphStore, or a list of SMILES, PyTorch Geometric or NetworkX graphs, as a Dataset."""
+    """A Dataset, a GraphStore, or a list of SMILES, RDKit, PyTorch Geometric or NetworkX objects, as a Dataset."""
     if isinstance(data, Dataset | GraphStore):
         refuse(options, atom_features, f"A {type(data).__name__}")
         return data if isinstance(data, Dataset) else _own(data)
@@ -23,7 +24,9 @@ def from_objects(data: Any, atom_features: str | None, progress: Progress | None
         raise DataError(f"A {type(data).__name__} is nothing that can be read as graphs.", _LISTS)
     items = list(data)
     kinds = {_kind(item) for item in items}
-    if len(kinds) != 1 or "" in kinds:
+    if "missing" in kinds and kinds <= {"smiles", "missing"}:
+        kinds = {"smiles"}  # a missing molecule is a bad row, a missing graph an error
+    if len(kinds) != 1 or kinds & {"", "missing"}:
         found = ", ".join(sorted({type(item).__name__ for item in items})) or "nothing"
         raise DataError(f"The list holds {found}.", _LISTS)
     if kinds == {"smiles"}:
@@ -69,14 +72,17 @@ def _from_smiles(smiles: list[Any], options: dict[str, Any], progress: Progress 
     from adgcl.data.text.smiles_table import smiles_dataset
 
     check_options(smiles_dataset, options)
-    texts = [str(text) for text in smiles]
-    dataset: Dataset = smiles_dataset(texts, progress=told(progress, "read SMILES"), **options)
+    dataset: Dataset = smiles_dataset(smiles, progress=told(progress, "read SMILES"), **options)
     return dataset
 
 
 def _kind(item: Any) -> str:
-    """What an item is, told without importing its library."""
+    """What an item is, found without importing its library."""
     if isinstance(item, str):
         return "smiles"
     libraries = {base.__module__.partition(".")[0] for base in type(item).__mro__}
-    return "pyg" if "torch_geometric" in libraries else "networkx" if "networkx" in libraries else ""
+    if "rdkit" in libraries and hasattr(item, "GetNumAtoms"):
+        return "smiles"
+    if "torch_geometric" in libraries or "networkx" in libraries:
+        return "pyg" if "torch_geometric" in libraries else "networkx"
+    return "missing" if is_missing(item) else ""

@@ -20,7 +20,7 @@ _SPLIT = "split."
 
 def save_dataset(dataset: Dataset, path: Path, stamp: str = "") -> None:
     """Write a Dataset to `path` in one atomic step; `stamp` says what it was made from."""
-    notes = {"dataset": {"name": dataset.name, "origin": asdict(dataset.origin), "stamp": stamp}}
+    known = {"name": dataset.name, "origin": asdict(dataset.origin), "mixtures": dataset.mixtures, "stamp": stamp}
     extra: Arrays = {_SPLIT + part: np.asarray(ids) for part, ids in (dataset.split or {}).items()}
     if dataset.rows is not None:
         extra["rows"] = dataset.rows
@@ -31,7 +31,7 @@ def save_dataset(dataset: Dataset, path: Path, stamp: str = "") -> None:
         extra |= _strings("bad_texts", [bad.text for bad in dataset.bad_rows])
         extra |= _strings("bad_reasons", [bad.reason for bad in dataset.bad_rows])
         extra |= _strings("bad_ids", [bad.id for bad in dataset.bad_rows])
-    save_store(dataset.store, path, notes, extra)
+    save_store(dataset.store, path, {"dataset": known}, extra)
 
 
 def open_dataset(path: Path) -> Dataset:
@@ -49,8 +49,9 @@ def open_dataset(path: Path) -> Dataset:
             bad_rows=_bad_rows(extra),
             rows=extra.get("rows"),
             smiles=_unpacked("smiles", extra),
+            mixtures=int(known.get("mixtures", 0)),
         )
-    except (KeyError, TypeError, AttributeError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise DataError(f"{path} is damaged.", "Pack the data again with `adgcl data prepare`.") from error
 
 

@@ -14,8 +14,11 @@ from adgcl.data.families import freesolv, ogb
 def test_it_is_ogbs_freesolv(data_dir):
     ours = freesolv.load_freesolv()
     theirs = next(e for e in ogb.entries() if e.name == "ogbg-molfreesolv").load(data_dir)
+    # OGB's features of stereocentres and double bonds depend on how the SMILES were written, ours do not.
+    plain = np.array([not set(text) & set("@/\\") for text in ours.smiles])
+    assert plain.sum() == 580 and np.array_equal(ours.store.node_ptr, theirs.store.node_ptr)
     for name in ("node_ptr", "edge_ptr", "edge_source", "in_degree", "x", "edge_attr"):
-        assert np.array_equal(getattr(ours.store, name), getattr(theirs.store, name)), name
+        assert np.array_equal(getattr(ours.store.select(plain), name), getattr(theirs.store.select(plain), name)), name
     # One label of the shipped file is -9.280000000000001 instead of -9.28.
     assert np.abs(ours.store.y - theirs.store.y).max() < 1e-14
     for part in ("train", "valid", "test"):

@@ -106,6 +106,21 @@ def test_bad_rows_keep_line_text_and_reason(load):
     assert dataset.rows.tolist() == [0, 4, 5] and list(dataset.store.ids) == ["a", "g", "h"]
 
 
+def test_one_smiles_never_stops_a_table(load):
+    long, dashes = "C" * 1_000_000, "C" + "\u2014" * 300
+    for name, table in {
+        "named.csv": f"smiles,y\nCCO,1.5\n{long},2\n{dashes},3\nCC,4\n",
+        "bare.csv": f"CCO,1.5\n{long},2\n{dashes},3\nCC,4\n",
+        "bare.smi": f"CCO a\n{long} b\n{dashes} c\nCC d\n",
+    }.items():
+        dataset = load(table, name)
+        assert dataset.smiles == ("CCO", "CC")
+        assert [bad.reason for bad in dataset.bad_rows] == [
+            "longer than 10,000 characters",
+            "'—' at position 2 is not a SMILES character",
+        ]
+
+
 def test_rows_that_are_too_short_miss_their_last_fields(load):
     dataset = load("smiles,y\nCCO,1.5\nCC\nC,2.5\n")
     assert np.isnan(dataset.store.y[1, 0]) and len(dataset) == 3

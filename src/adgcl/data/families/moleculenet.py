@@ -111,4 +111,5 @@ def load_moleculenet(
         bad_rows=tuple(BadRow(failure.position + 2, failure.smiles, failure.reason) for failure in read.failures),
         rows=read.kept,
         smiles=tuple(smiles[i] for i in read.kept),
+        mixtures=read.mixtures,
     )

@@ -130,6 +130,7 @@ def _unlabelled(
         bad_rows=tuple(BadRow(failure.position + 2, failure.smiles, failure.reason) for failure in read.failures),
         rows=read.kept,
         smiles=None if texts is None else tuple(texts[i] for i in read.kept),
+        mixtures=read.mixtures,
     )
 
 

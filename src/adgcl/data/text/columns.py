@@ -8,6 +8,7 @@ from pathlib import Path
 
 from adgcl.core.errors import DataError, did_you_mean
 from adgcl.data.text.table import Row, Table
+from adgcl.graphs.chem.reading import MAX_LENGTH
 
 # Spelled without case, blanks and punctuation, the likeliest first.
 _SMILES_NAMES = ("smiles", "canonicalsmiles", "isomericsmiles", "smilesstring", "rdkitsmiles", "smi")
@@ -113,7 +114,7 @@ def _is_smiles(cell: str) -> bool:
     from rdkit import Chem, rdBase
 
     cell = cell.strip()
-    if not _SMILES_LETTERS.fullmatch(cell) or _is_number(cell):
+    if len(cell) > MAX_LENGTH or not _SMILES_LETTERS.fullmatch(cell) or _is_number(cell):
         return False
     with rdBase.BlockLogs():
         return Chem.MolFromSmiles(cell, sanitize=False) is not None

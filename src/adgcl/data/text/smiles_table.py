@@ -25,6 +25,8 @@ from adgcl.data.text.labels import LabelColumn, Labels, has_labels, read_labels
 from adgcl.data.text.table import Table, open_table
 from adgcl.graphs.chem.atoms import FeatureSet
 from adgcl.graphs.chem.molecules import Molecules, NoMoleculesError, Progress, molecules_to_store
+from adgcl.graphs.chem.reading import all_as_smiles
+from adgcl.graphs.chem.unreadable import shown
 
 _PARTS = {
     "train": "train",
@@ -46,6 +48,7 @@ def load_smiles_table(
     features: FeatureSet = "ogb",
     task: Task | str | None = None,
     split: str | None = None,
+    keep_largest_fragment: bool = False,
     progress: Progress | None = None,
     workers: int | None = None,
 ) -> Dataset:
@@ -57,21 +60,29 @@ def load_smiles_table(
     is guessed from the labels (see `read_labels`) unless `task` says it (`binary`, `multiclass`,
     `regression`, `none`). `split` is `scaffold`, `random`, or a column that says train, valid or test.
 
-    Rows that cannot be read are in `bad_rows`, with line and reason; `rows` says which row each graph is.
+    Rows that cannot be read are in `bad_rows`, with line and reason; `rows` says which row each graph is. Salts and
+    mixtures are counted in `mixtures`; `keep_largest_fragment` reduces each to its largest fragment, also in `smiles`.
     """
     path = Path(path)
     table = open_table(path, is_header if smiles_column is None else _header_with(smiles_column))
     wanted = _choose(table, smiles_column, label_columns, id_column, task, split)
     read = _read(table, wanted)
     try:
-        molecules = molecules_to_store(read.smiles, features, ids=read.ids, workers=workers, progress=progress)
+        molecules = molecules_to_store(
+            read.smiles,
+            features,
+            ids=read.ids,
+            keep_largest_fragment=keep_largest_fragment,
+            workers=workers,
+            progress=progress,
+        )
     except NoMoleculesError as error:
         raise _none_readable(table, read, wanted, error) from error
     kept = molecules.kept
     y, told = _labels(table, read, kept, task, certain=label_columns is not None)
     names = read.ids or [""] * len(read.smiles)
     failed = [BadRow(read.lines[f.position], f.smiles, f.reason, names[f.position]) for f in molecules.failures]
-    smiles = tuple(read.smiles[i] for i in kept)
+    smiles = _as_read(read.smiles, molecules)
     parts = [read.parts[i] for i in kept] if read.parts is not None else None
     return Dataset(
         Path(path.name.removesuffix(".gz")).stem,
@@ -81,29 +92,35 @@ def load_smiles_table(
         bad_rows=tuple(sorted(read.bad + failed, key=lambda bad: bad.line)),
         rows=np.array(read.rows, dtype=np.int64)[kept],
         smiles=smiles,
+        mixtures=molecules.mixtures,
     )
 
 
 def smiles_dataset(
-    smiles: Sequence[str],
+    smiles: Sequence[Any],
     y: Any = None,
     ids: Sequence[str] | None = None,
     *,
     features: FeatureSet = "ogb",
     task: Task | str | None = None,
     split: str | None = None,
+    keep_largest_fragment: bool = False,
     name: str = "molecules",
     progress: Progress | None = None,
     workers: int | None = None,
 ) -> Dataset:
     """A Dataset of molecules in memory; `y` has a label, or a row of labels, for each (NaN or None: missing).
 
-    In `bad_rows`, the line is the place in the list, from 1.
+    A molecule is a SMILES or an RDKit Mol, which is read as its SMILES (so hydrogens that are atoms of their own are
+    left out). None and NaN are bad rows. In `bad_rows`, the line is the place in the list, from 1.
     """
-    molecules = molecules_to_store(smiles, features, ids=ids, workers=workers, progress=progress)
-    columns = [] if y is None else _columns_of(y, len(smiles), molecules)
+    texts = all_as_smiles(smiles)
+    molecules = molecules_to_store(
+        texts, features, ids=ids, keep_largest_fragment=keep_largest_fragment, workers=workers, progress=progress
+    )
+    columns = [] if y is None else _columns_of(y, len(texts), molecules)
     labels, told = read_labels(columns, task) if columns else (None, Task("none", num_tasks=0))
-    kept = tuple(smiles[i] for i in molecules.kept)
+    kept = _as_read(texts, molecules)
     if split is not None and split not in ("scaffold", "random"):
         raise DataError(f"There is no split called {split!r}.", "Use scaffold or random.")
     return Dataset(
@@ -117,7 +134,13 @@ def smiles_dataset(
         ),
         rows=molecules.kept,
         smiles=kept,
+        mixtures=molecules.mixtures,
     )
+
+
+def _as_read(texts: Sequence[str], molecules: Molecules) -> tuple[str, ...]:
+    """The SMILES that the graphs were made of: what was given, or the fragment that was kept of it."""
+    return tuple(molecules.fragments.get(i, texts[i]) for i in molecules.kept.tolist())
 
 
 @dataclass(frozen=True)
@@ -213,7 +236,7 @@ def _labels(
 
 def _none_readable(table: Table, read: _Content, wanted: _Wanted, error: NoMoleculesError) -> DataError:
     failed = [BadRow(read.lines[f.position], f.smiles, f.reason) for f in error.failures]
-    reasons = "; ".join(f"line {bad.line}: {bad.text!r}: {bad.reason}" for bad in (read.bad + failed)[:3])
+    reasons = "; ".join(f"line {bad.line}: {shown(bad.text)}: {bad.reason}" for bad in (read.bad + failed)[:3])
     return DataError(
         f"No row of {table.path} can be read as a molecule ({reasons}).",
         f"SMILES were looked for in the column {table.columns[wanted.smiles]!r}. If they are in another of "

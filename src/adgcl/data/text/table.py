@@ -16,6 +16,7 @@ from typing import IO, NamedTuple, cast
 from adgcl.core.errors import DataError
 
 _SAMPLE = 100
+_LONGEST_FIELD = 2**30
 _DELIMITERS = (",", "\t", ";", "|")
 _AS_UTF8 = "Save it as UTF-8 text (in a spreadsheet: CSV UTF-8)."
 _UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
@@ -93,6 +94,8 @@ def _rows_of_smi(path: Path) -> Iterator[Row]:
 def _rows_of_csv(path: Path) -> Iterator[Row]:
     lines = _lines(path)
     first = list(islice(lines, _SAMPLE))
+    # A field that is far too long is one bad row (see `adgcl.graphs.chem.reading`), no reason to give up the table.
+    csv.field_size_limit(max(csv.field_size_limit(), _LONGEST_FIELD))
     reader = csv.reader(chain(first, lines), delimiter=_delimiter(first), strict=True, skipinitialspace=True)
     line = 1
     try:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -12,7 +13,8 @@ import numpy.typing as npt
 from adgcl.core.errors import DataError
 from adgcl.core.schema import Task
 from adgcl.graphs.chem.atoms import FeatureSet, feature_spec
-from adgcl.graphs.chem.smiles_chunk import Failure, convert
+from adgcl.graphs.chem.smiles_chunk import convert
+from adgcl.graphs.chem.unreadable import Failure, shown
 from adgcl.graphs.store.concat import Joining
 from adgcl.graphs.store.ranges import IntArray
 from adgcl.graphs.store.store import GraphStore
@@ -25,9 +27,9 @@ class NoMoleculesError(DataError):
     """Not one of the SMILES could be read; `failures` says why."""
 
     def __init__(self, failures: Sequence[Failure]) -> None:
-        shown = "; ".join(f"{failure.smiles!r}: {failure.reason}" for failure in failures[:3])
+        reasons = "; ".join(f"{shown(failure.smiles)}: {failure.reason}" for failure in failures[:3])
         if failures:
-            super().__init__(f"None of {len(failures)} SMILES can be read ({shown}).", "Check that these are SMILES.")
+            super().__init__(f"None of {len(failures)} SMILES can be read ({reasons}).", "Check that these are SMILES.")
         else:
             super().__init__("There are no SMILES.", "Give at least one molecule.")
         self.failures = tuple(failures)
@@ -35,24 +37,34 @@ class NoMoleculesError(DataError):
 
 @dataclass(frozen=True)
 class Molecules:
-    """The graphs of the readable SMILES, which input each came from, and the unreadable ones."""
+    """The graphs of the readable SMILES, which input each came from, and the unreadable ones.
+
+    `mixtures` is the number of salts and mixtures, `fragments` the SMILES of those that were cut to their largest
+    fragment, by position in the input.
+    """
 
     store: GraphStore
     kept: IntArray
     failures: tuple[Failure, ...]
+    mixtures: int = 0
+    fragments: Mapping[int, str] = field(default_factory=dict)
 
 
 def molecules_to_store(
-    smiles: Sequence[str],
+    smiles: Sequence[Any],
     features: FeatureSet = "ogb",
     *,
     y: npt.ArrayLike | None = None,
     ids: Sequence[str] | None = None,
     task: Task | None = None,
+    keep_largest_fragment: bool = False,
     workers: int | None = None,
     progress: Progress | None = None,
 ) -> Molecules:
-    """Read SMILES with RDKit and pack them as graphs, each bond as two directed edges.
+    """Read SMILES (or RDKit Mols) with RDKit and pack them as graphs, each bond as two directed edges.
+
+    However a molecule is written, it becomes the same graph: its features are those of its canonical SMILES.
+    `keep_largest_fragment` reduces a salt or mixture to the fragment with most heavy atoms.
 
     `y` and `ids` have one row per SMILES; rows of unreadable SMILES are left out. `workers` is the number
     of processes (default: one, or all cores for 20,000 molecules and more). `progress` is called with
@@ -64,10 +76,14 @@ def molecules_to_store(
         raise DataError(f"There are {len(smiles)} SMILES but {len(ids)} ids.")
     kept: list[IntArray] = [np.empty(0, dtype=np.int64)]
     failures: list[Failure] = []
-    joining, done = Joining(), 0
-    for size, chunk in map_chunks(partial(convert, features=features), smiles, workers):
+    fragments: dict[int, str] = {}
+    joining, done, mixtures = Joining(), 0, 0
+    read = partial(convert, features=features, keep_largest_fragment=keep_largest_fragment)
+    for size, chunk in map_chunks(read, smiles, workers):
         kept.append(chunk.kept + done)
         failures.extend(replace(f, position=f.position + done) for f in chunk.failures)
+        fragments |= {position + done: text for position, text in chunk.fragments.items()}
+        mixtures += chunk.mixtures
         if chunk.store is not None:
             joining.add(chunk.store)
         done += size
@@ -82,7 +98,7 @@ def molecules_to_store(
         ids=None if ids is None else [str(ids[i]) for i in positions],
         task=task or _default_task(labels),
     )
-    return Molecules(store, positions, tuple(failures))
+    return Molecules(store, positions, tuple(failures), mixtures, fragments)
 
 
 def _rows_of(y: npt.ArrayLike | None, count: int, what: str) -> npt.NDArray[np.float64] | None:

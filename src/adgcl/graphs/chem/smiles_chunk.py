@@ -10,49 +10,52 @@ import numpy as np
 
 from adgcl.core.schema import FeatureSpec
 from adgcl.graphs.chem.atoms import encode, feature_spec
+from adgcl.graphs.chem.fragments import is_mixture, largest_fragment
 from adgcl.graphs.chem.rdkit_atoms import binary_is_understood, describe
 from adgcl.graphs.chem.rdkit_binary import RawMolecules, decode
+from adgcl.graphs.chem.reading import as_smiles, in_canonical_order, parse
+from adgcl.graphs.chem.unreadable import Failure
 from adgcl.graphs.store.concat import concatenate
 from adgcl.graphs.store.ranges import IntArray
 from adgcl.graphs.store.store import GraphStore, pack
 
 
 @dataclass(frozen=True)
-class Failure:
-    """A SMILES that could not become a graph: its position in the input (from 0), its text and why."""
-
-    position: int
-    smiles: str
-    reason: str
-
-
-@dataclass(frozen=True)
 class Converted:
-    """One chunk's graphs (None if it has none), their positions within the chunk, and its failures."""
+    """One chunk's graphs (None if it has none), their positions within the chunk, and its failures.
+
+    `mixtures` counts molecules of several fragments; `fragments` has the SMILES of those that were cut, by position.
+    """
 
     store: GraphStore | None
     kept: IntArray
     failures: tuple[Failure, ...]
+    mixtures: int
+    fragments: dict[int, str]
 
 
-def convert(smiles: Sequence[Any], features: str) -> Converted:
-    """One chunk of SMILES as packed graphs."""
-    from rdkit import Chem, rdBase
+def convert(smiles: Sequence[Any], features: str, keep_largest_fragment: bool = False) -> Converted:
+    """One chunk of SMILES or RDKit Mols as packed graphs."""
+    from rdkit import rdBase
 
-    binaries, kept, failures = [], [], []
+    binaries, kept, failures, mixtures = [], [], [], 0
+    fragments: dict[int, str] = {}
     with rdBase.BlockLogs():
-        for position, text in enumerate(smiles):
-            try:
-                molecule = Chem.MolFromSmiles(text)
-            except Exception:  # not a string, or a C++ exception, which can arrive as any Python type
-                molecule = None
-            if molecule is not None and molecule.GetNumAtoms():
-                binaries.append(molecule.ToBinary())
-                kept.append(position)
-            else:
-                failures.append(Failure(position, "" if text is None else str(text), _reason(text)))
+        for position, item in enumerate(smiles):
+            text = as_smiles(item)
+            molecule = parse(text)
+            if molecule is not None and is_mixture(molecule, text):
+                mixtures += 1
+                if keep_largest_fragment:
+                    text = fragments[position] = largest_fragment(molecule)
+                    molecule = parse(text)
+            if molecule is None:
+                failures.append(Failure.of(position, text))
+                continue
+            binaries.append(in_canonical_order(molecule, text).ToBinary())
+            kept.append(position)
     store = _packed(binaries, features) if binaries else None
-    return Converted(store, np.array(kept, dtype=np.int64), tuple(failures))
+    return Converted(store, np.array(kept, dtype=np.int64), tuple(failures), mixtures, fragments)
 
 
 def _packed(binaries: Sequence[bytes], features: str) -> GraphStore:
@@ -82,39 +85,3 @@ def _pack_raw(raw: RawMolecules, spec: FeatureSpec) -> GraphStore:
         edge_attr=np.repeat(bond_codes, 2, axis=0),
         spec=spec,
     )
-
-
-def _reason(text: Any) -> str:
-    """Why RDKit would not read this, in its own words."""
-    from rdkit import Chem
-
-    if text is None or str(text) in ("nan", "<NA>", "NaT"):
-        return "missing"
-    if not isinstance(text, str):
-        return f"not text but {type(text).__name__}"
-    if not text.strip():
-        return "empty"
-    try:
-        molecule = Chem.MolFromSmiles(text, sanitize=False)
-        problems = [] if molecule is None else [p.Message() for p in Chem.DetectChemistryProblems(molecule)]
-    except Exception as error:  # rare: C++ exceptions that RDKit does not turn into a message
-        return str(error) or type(error).__name__
-    if molecule is None:
-        return _syntax_error(text)
-    return problems[0] if problems else "no atoms" if not molecule.GetNumAtoms() else "RDKit cannot read it"
-
-
-def _syntax_error(text: str) -> str:
-    """What RDKit's log says of a text that does not follow SMILES grammar."""
-    from rdkit import Chem, rdBase
-
-    if not hasattr(rdBase, "CaptureErrorLog"):  # before 2024
-        return "not a SMILES"
-    with rdBase.CaptureErrorLog() as captured:
-        Chem.MolFromSmiles(text, sanitize=False)
-    lines = [line.partition("] ")[2].strip() for line in captured.messages.splitlines()]
-    told = [line.removeprefix("SMILES Parse Error: ").partition(" for input:")[0] for line in lines]
-    useful = [line for line in told if line.strip("~^") and line != text.strip()]
-    if len(useful) > 1 and useful[1].startswith("check for mistakes"):
-        return f"syntax error around position {useful[1].rstrip(':').rpartition(' ')[2]}"
-    return useful[0] if useful else "not a SMILES"

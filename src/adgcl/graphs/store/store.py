@@ -22,7 +22,7 @@ Ints = npt.NDArray[np.integer]
 Floats = npt.NDArray[np.float32]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class GraphStore:
     """Graphs one after another; edges of a graph sorted by target, then source.
 
@@ -47,6 +47,15 @@ class GraphStore:
 
     def __len__(self) -> int:
         return len(self.node_ptr) - 1
+
+    def __repr__(self) -> str:
+        return f"GraphStore({self.summary()})"
+
+    def summary(self) -> str:
+        """Counts, task and features in a few words."""
+        tasks = f"{self.task.num_tasks} x " if self.task.num_tasks > 1 else ""
+        counts = f"graphs={len(self)}, nodes={self.num_nodes}, edges={self.num_edges}"
+        return f"{counts}, task={tasks + self.task.kind!r}, features={self.spec.name!r}"
 
     @property
     def num_nodes(self) -> int:
