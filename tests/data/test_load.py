@@ -21,6 +21,7 @@ from adgcl.data.packed import open_dataset, save_dataset
 from adgcl.data.text.smiles_table import load_smiles_table
 from adgcl.graphs.store.storage import save_store
 from tests.graph_strategies import Plain, assert_same_store, packed
+from tests.real_data import absent
 
 
 @pytest.fixture(autouse=True)
@@ -78,7 +79,7 @@ def test_everything_of_a_dataset_survives_packing(tmp_path):
 def test_a_known_set_is_packed_once_and_the_same_ever_after(data_dir, packed_here, monkeypatch, name):
     entry = find_entry(name)
     if not entry.is_here(data_dir):
-        pytest.skip(f"{name} is not here")
+        absent(f"{name} is not in {data_dir}.")
     fresh = load_dataset(name, data_dir=data_dir, cache=False)
     assert not packed_here.exists()
     first = load_dataset(name.lower(), data_dir=data_dir)
@@ -229,8 +230,9 @@ def test_a_name_goes_before_a_folder_of_that_name(data_dir, tu_folder, monkeypat
     monkeypatch.chdir(tu_folder.parent)
     tu_folder.rename("MUTAG")
     assert load_dataset("./MUTAG").name == "MINE"
-    if find_entry("MUTAG").is_here(data_dir):
-        assert len(load_dataset("MUTAG", data_dir=data_dir)) == 188
+    if not find_entry("MUTAG").is_here(data_dir):
+        absent(f"MUTAG is not in {data_dir}.")
+    assert len(load_dataset("MUTAG", data_dir=data_dir)) == 188
 
 
 def test_prepare_brings_and_packs(tu_folder, monkeypatch, tmp_path, packed_here):
