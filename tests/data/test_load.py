@@ -49,7 +49,12 @@ def tu_folder(tmp_path):
 
 def assert_same_dataset(one: Dataset, other: Dataset) -> None:
     assert_same_store(one.store, other.store)
-    assert (one.name, one.origin, one.bad_rows) == (other.name, other.origin, other.bad_rows)
+    assert (one.name, one.origin, one.bad_rows, one.columns) == (
+        other.name,
+        other.origin,
+        other.bad_rows,
+        other.columns,
+    )
     for name in ("rows", "smiles"):
         a, b = getattr(one, name), getattr(other, name)
         assert (None if a is None else list(a)) == (None if b is None else list(b))
@@ -67,6 +72,7 @@ def test_everything_of_a_dataset_survives_packing(tmp_path):
         bad_rows=(BadRow(3, "C(C", "unclosed é"), BadRow(9, "", "empty")),
         rows=np.array([0, 3]),
         smiles=("CC", "[Na+]"),
+        columns=("name", "log é"),
     )
     save_dataset(dataset, tmp_path / "a.graphs", "stamp")
     assert_same_dataset(open_dataset(tmp_path / "a.graphs"), dataset)

@@ -12,6 +12,8 @@ from adgcl.core.schema import Task
 from adgcl.graphs.store.store import GraphStore
 
 Split = Mapping[str, npt.NDArray[np.int64]]
+# Some tables have hundreds of columns.
+_SHOWN = 20
 
 
 @dataclass(frozen=True)
@@ -47,7 +49,7 @@ class Dataset:
     """Graphs with a name, a Task, perhaps a published split, and rows that could not be read.
 
     `rows` maps each graph to its input row (from 0), so that outputs stay aligned with the input when
-    unreadable rows were left out.
+    unreadable rows were left out. `columns` are the names of what a table has besides molecules.
     """
 
     name: str
@@ -57,6 +59,7 @@ class Dataset:
     bad_rows: tuple[BadRow, ...] = ()
     rows: npt.NDArray[np.int64] | None = field(default=None, repr=False)
     smiles: Sequence[str] | None = field(default=None, repr=False)
+    columns: tuple[str, ...] = field(default=(), repr=False)
 
     def __len__(self) -> int:
         return len(self.store)
@@ -64,6 +67,16 @@ class Dataset:
     @property
     def task(self) -> Task:
         return self.store.task
+
+    @property
+    def label_hint(self) -> str:
+        """Where labels could be, for whoever needs some and finds none; empty if the data is not a table."""
+        if not self.columns:
+            return ""
+        shown = ", ".join(self.columns[:_SHOWN])
+        more = len(self.columns) - _SHOWN
+        others = f" and {more} more" if more > 0 else ""
+        return f"It has: {shown}{others}; name one with --label-column (in Python: label_columns=...)."
 
     def with_store(self, store: GraphStore) -> Dataset:
         return replace(self, store=store)

@@ -20,7 +20,8 @@ _SPLIT = "split."
 
 def save_dataset(dataset: Dataset, path: Path, stamp: str = "") -> None:
     """Write a Dataset to `path` in one atomic step; `stamp` says what it was made from."""
-    notes = {"dataset": {"name": dataset.name, "origin": asdict(dataset.origin), "stamp": stamp}}
+    about = {"name": dataset.name, "origin": asdict(dataset.origin), "columns": dataset.columns, "stamp": stamp}
+    notes = {"dataset": about}
     extra: Arrays = {_SPLIT + part: np.asarray(ids) for part, ids in (dataset.split or {}).items()}
     if dataset.rows is not None:
         extra["rows"] = dataset.rows
@@ -49,6 +50,7 @@ def open_dataset(path: Path) -> Dataset:
             bad_rows=_bad_rows(extra),
             rows=extra.get("rows"),
             smiles=_unpacked("smiles", extra),
+            columns=tuple(known.get("columns", ())),
         )
     except (KeyError, TypeError, AttributeError) as error:
         raise DataError(f"{path} is damaged.", "Pack the data again with `adgcl data prepare`.") from error
