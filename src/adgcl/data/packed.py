@@ -18,7 +18,7 @@ Arrays = dict[str, npt.NDArray[Any]]
 _SPLIT = "split."
 
 
-def save_dataset(dataset: Dataset, path: Path, stamp: str = "") -> None:
+def save_dataset(dataset: Dataset, path: str | Path, stamp: str = "") -> None:
     """Write a Dataset to `path` in one atomic step; `stamp` says what it was made from."""
     about = {"name": dataset.name, "origin": asdict(dataset.origin), "columns": dataset.columns, "stamp": stamp}
     notes = {"dataset": about}
@@ -32,10 +32,10 @@ def save_dataset(dataset: Dataset, path: Path, stamp: str = "") -> None:
         extra |= _strings("bad_texts", [bad.text for bad in dataset.bad_rows])
         extra |= _strings("bad_reasons", [bad.reason for bad in dataset.bad_rows])
         extra |= _strings("bad_ids", [bad.id for bad in dataset.bad_rows])
-    save_store(dataset.store, path, notes, extra)
+    save_store(dataset.store, Path(path), notes, extra)
 
 
-def open_dataset(path: Path) -> Dataset:
+def open_dataset(path: str | Path) -> Dataset:
     """Open a packed Dataset, or a packed store alone; its arrays stay on disk until they are touched."""
     path = Path(path)
     store, extra = open_store(path), read_extra(path)
