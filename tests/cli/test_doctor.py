@@ -39,7 +39,7 @@ def test_a_problem_is_in_the_table_and_in_the_last_line(run, tmp_path: Path, mon
     monkeypatch.setenv("ADGCL_CACHE", str(tmp_path / "file" / "below"))
     answer = run("doctor", "--data-dir", tmp_path / "nowhere")
     assert answer.code == 0 and answer.out.count("← problem") == 1 and "Set ADGCL_CACHE" in answer.out
-    assert answer.out.strip().endswith("It works, but look at cache folder above.")
+    assert answer.out.strip().endswith("Ready to use, but see above: cache folder.")
     assert "locks in the cache folder" not in answer.out
 
 

@@ -60,7 +60,7 @@ def _summary(problems: Sequence[Check]) -> str:
     if essential:
         return f"Nothing works without {' and '.join(essential)}: see what to do above."
     if problems:
-        return f"It works, but look at {' and '.join(check.name for check in problems)} above."
+        return f"Ready to use, but see above: {', '.join(check.name for check in problems)}."
     return "Everything needed is in place. Try `adgcl quickstart`."
 
 
