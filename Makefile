@@ -1,17 +1,18 @@
 # Everything a newcomer needs: `make quickstart`, then `make test`. Both install into .venv first.
-PYTHON ?= python3.11
+# 3.11 first: constraints.txt and every Record were made with it. A name may be there and not run (pyenv's shims).
+PYTHON ?= $(shell for p in python3.11 python3.12 python3.13; do $$p -c "import venv" 2>/dev/null && echo $$p && break; done)
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 # Data for the tests and benchmarks: a folder given by ADGCL_DATA, else ../shared/data when it is there.
 export ADGCL_DATA ?= $(wildcard $(CURDIR)/../shared/data)
 
-.PHONY: install quickstart test check results bench clean
+.PHONY: install quickstart test wheel-test check results bench clean
 
 install: $(STAMP)
 
 $(STAMP): pyproject.toml constraints.txt
-	@command -v $(PYTHON) >/dev/null || { echo "$(PYTHON) not found: install Python 3.11 or say make PYTHON=python3 ..."; exit 1; }
+	@test -n "$(PYTHON)" || { echo "No Python 3.11, 3.12 or 3.13 was found: install one, or say make PYTHON=/path/to/python"; exit 1; }
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet -c constraints.txt torch
 	$(BIN)/python -m pip install --quiet -c constraints.txt -e ".[dev]"
@@ -22,6 +23,10 @@ quickstart: install
 
 test: check
 	$(BIN)/python -m pytest -n 2
+
+# A wheel in an empty environment outside the repository, without data.
+wheel-test: install
+	scripts/check_wheel $(CURDIR)/$(BIN)/python
 
 check: install
 	$(BIN)/ruff check src tests benchmarks examples

@@ -17,6 +17,8 @@ from pathlib import Path  # noqa: E402
 
 import pytest  # noqa: E402
 
+from tests.real_data import absent  # noqa: E402
+
 _ROOT = Path(__file__).resolve().parent.parent
 
 
@@ -26,5 +28,5 @@ def data_dir() -> Path:
     named = os.environ.get("ADGCL_DATA")
     folder = Path(named) if named else _ROOT.parent / "shared" / "data"
     if not folder.is_dir():
-        pytest.skip(f"no data folder at {folder}; set ADGCL_DATA to one")
+        absent(f"There is no data folder at {folder}; set ADGCL_DATA to one.")
     return folder

@@ -3,61 +3,73 @@
 from __future__ import annotations
 
 import importlib
+import importlib.metadata
+import importlib.util
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from adgcl.core.errors import OutputError
 from adgcl.core.files import check_writable
+from adgcl.core.locks import lock_kind
 from adgcl.core.provenance import machine, versions
 from adgcl.data.catalog import all_entries
 from adgcl.data.fetch.folder import data_folder, packed_folder
 
-_PACKAGES = ("torch", "numpy", "scipy", "sklearn", "safetensors", "pyarrow", "rdkit", "datamol")
+State = Literal["well", "remark", "problem"]
+DATA_SET = "data set "
+_PACKAGES = ("torch", "numpy", "numba", "scipy", "sklearn", "safetensors", "pyarrow", "pydantic", "rdkit")
+# Package, extra of adgcl that brings it, and what it is for.
+_EXTRAS = (("torch_geometric", "pyg", "PyTorch Geometric graphs"), ("openpyxl", "excel", ".xlsx files"))
 _ENOUGH_MEMORY_GB = 2.0
 
 
 @dataclass(frozen=True)
 class Check:
-    """One thing that was looked at: what was found, whether it is well, and what to do if not."""
+    """One thing that was looked at: what was found, how it is, and what to do about it.
+
+    A remark is worth knowing and nothing to mend. Nothing works while an essential check has a problem.
+    """
 
     name: str
     found: str
-    well: bool = True
-    essential: bool = False
+    state: State = "well"
     advice: str = ""
+    essential: bool = False
+
+    @property
+    def well(self) -> bool:
+        return self.state != "problem"
 
 
 def examine(data_dir: Path | None = None) -> list[Check]:
-    """Look at packages, devices, memory, folders and data sets."""
-    checks = [*_packages(), *_machine(), *_folders(data_dir)]
-    return [*checks, *_datasets(data_folder(data_dir))]
+    """Look at packages, devices, memory, folders, locks and data sets."""
+    folder = data_folder(data_dir)
+    return [*_packages(), *_extras(), *_machine(), *_folders(folder), *_datasets(folder)]
 
 
 def _packages() -> Iterator[Check]:
-    known = versions()
-    yield Check("python", known["python"])
+    yield Check("python", versions()["python"])
     for name in _PACKAGES:
         label = {"sklearn": "scikit-learn"}.get(name, name)
         try:
-            # datamol is only looked for: importing it takes pandas along.
-            found = importlib.util.find_spec(name) if name == "datamol" else importlib.import_module(name)
-            version = getattr(found, "__version__", "here") if found is not None else None
+            found = importlib.import_module(name)
         except Exception as error:
-            yield Check(
-                label,
-                f"cannot be imported: {error}",
-                False,
-                True,
-                f"Install it again: pip install --force-reinstall {label}",
-            )
-            continue
-        if version is None:
-            yield Check(label, "not here", False, False, f"pip install {label}")
+            advice = f"Install it again: pip install --force-reinstall {label}"
+            yield Check(label, f"cannot be imported: {error}", "problem", advice, essential=True)
         else:
-            yield Check(label, str(version))
+            yield Check(label, str(getattr(found, "__version__", "here")))
+
+
+def _extras() -> Iterator[Check]:
+    for name, extra, purpose in _EXTRAS:
+        # Looked up, not imported: that would take seconds.
+        if importlib.util.find_spec(name) is None:
+            yield Check(name, "not installed", "remark", f'Only for {purpose}: pip install "adgcl[{extra}]"')
+        else:
+            yield Check(name, importlib.metadata.version(name))
 
 
 def _machine() -> Iterator[Check]:
@@ -74,46 +86,53 @@ def _machine() -> Iterator[Check]:
     free = available_memory_gb()
     if free is not None:
         advice = "Close other programs, or use a smaller --batch-size."
-        yield Check("free memory", f"{free:.1f} GB", free >= _ENOUGH_MEMORY_GB, advice=advice)
+        yield Check("free memory", f"{free:.1f} GB", "well" if free >= _ENOUGH_MEMORY_GB else "problem", advice)
 
 
-def _folders(data_dir: Path | None) -> Iterator[Check]:
-    folder = data_folder(data_dir)
-    advice = "Make it, or say where your data is with ADGCL_DATA or --data-dir; `adgcl data prepare NAME` makes it too."
-    yield Check(
-        "data folder", f"{folder}" if folder.is_dir() else f"{folder} (not there)", folder.is_dir(), advice=advice
-    )
-    cache = packed_folder()
-    problem = _write_problem(cache)
+def _folders(data: Path) -> Iterator[Check]:
+    if data.is_dir():
+        yield Check("data folder", str(data))
+    else:
+        advice = "`adgcl data prepare NAME` makes it. If your data is elsewhere, set ADGCL_DATA or use --data-dir."
+        yield Check("data folder", f"{data} (not there yet)", "remark", advice)
     advice = "Set ADGCL_CACHE to a folder that can be written to; without it data is read anew every time."
-    yield Check("cache folder", str(cache) + (f" ({problem})" if problem else ""), not problem, advice=advice)
-    problem = _write_problem(Path.cwd())
-    yield Check(
-        "working folder",
-        str(Path.cwd()) + (f" ({problem})" if problem else ""),
-        not problem,
-        advice="Runs are written here; use --out.",
-    )
+    yield from _writable("cache folder", packed_folder(), advice)
+    yield from _writable("working folder", Path.cwd(), "Runs are written here; use --out.")
+
+
+def _writable(name: str, folder: Path, advice: str) -> Iterator[Check]:
+    """Whether files can be written to a folder, and if so, who keeps locks there."""
+    try:
+        check_writable(folder)
+    except OutputError as error:
+        why = error.message.rpartition(": ")[2].rstrip(".")
+        yield Check(name, f"{folder} ({why})", "problem", advice)
+        return
+    yield Check(name, str(folder))
+    yield _locks(f"locks in the {name}", folder)
+
+
+def _locks(name: str, folder: Path) -> Check:
+    while not folder.is_dir():
+        folder = folder.parent
+    try:
+        kind = lock_kind(folder)
+    except OutputError as error:
+        return Check(name, error.message, "problem", error.hint or "")
+    if kind == "system":
+        return Check(name, "kept by the operating system")
+    advice = "After a crash, if a folder seems to be in use and is not, delete the file `.lock` in it."
+    return Check(name, "kept as marker files; this file system has no others", "remark", advice)
 
 
 def _datasets(folder: Path) -> Iterator[Check]:
     for entry in all_entries():
-        here = entry.is_here(folder)
-        way = (
-            f"adgcl data prepare {entry.name}"
-            if entry.downloads
-            else f"put {' and '.join(c[0] for c in entry.files)} into {folder}"
-        )
-        yield Check(f"data set {entry.name}", "here" if here else "missing", here, advice="" if here else way)
-
-
-def _write_problem(folder: Path) -> str:
-    """Why no file can be written to `folder`, or nothing."""
-    try:
-        check_writable(folder)
-    except OutputError as error:
-        return error.message.rpartition(": ")[2].rstrip(".")
-    return ""
+        if entry.is_here(folder):
+            yield Check(DATA_SET + entry.name, "here")
+            continue
+        by_hand = f"put {' and '.join(choices[0] for choices in entry.files)} into {folder}"
+        way = f"adgcl data prepare {entry.name}" if entry.downloads else by_hand
+        yield Check(DATA_SET + entry.name, "not here", "remark", way)
 
 
 def available_memory_gb() -> float | None:

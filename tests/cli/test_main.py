@@ -128,28 +128,6 @@ def test_methods(run) -> None:
     assert "AD-GCL" in run("methods").out
 
 
-def test_doctor(run, data_dir: Path) -> None:
-    answer = run("doctor", "--json", "--data-dir", data_dir)
-    tree = json.loads(answer.out)
-    found = {check["name"]: check for check in tree["checks"]}
-    assert answer.code == 0 and tree["well"]
-    assert found["data set freesolv"]["well"] and found["torch"]["found"]
-
-
-def test_doctor_marks_problems_with_advice(run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "file").write_text("")
-    monkeypatch.setenv("ADGCL_CACHE", str(tmp_path / "file" / "below"))
-    answer = run("doctor", "--data-dir", tmp_path / "nowhere")
-    assert answer.code == 0 and "← problem" in answer.out and "ADGCL_CACHE" in answer.out
-    assert "adgcl data prepare MUTAG" in answer.out
-
-
-def test_doctor_fails_when_something_essential_is_broken(run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("adgcl.doctor._PACKAGES", ("no_such_package",))
-    answer = run("doctor")
-    assert answer.code == 1 and "pip install" in answer.out
-
-
 def test_python_dash_m_is_the_command() -> None:
     answer = adgcl("--version", env={**os.environ})
     assert answer.returncode == 0 and answer.stdout.startswith("adgcl ")

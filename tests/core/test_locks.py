@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from adgcl.core.locks import BusyError, is_locked, locked
+from adgcl.core.errors import OutputError
+from adgcl.core.locks import BusyError, is_locked, lock_kind, locked
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="needs POSIX locks")
 HOLD = """
@@ -44,3 +47,22 @@ def test_a_killed_process_leaves_no_lock(tmp_path: Path) -> None:
         time.sleep(0.01)
     with locked(tmp_path):
         pass
+
+
+def test_the_kind_of_lock_is_tried_and_nothing_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import fcntl
+
+    assert lock_kind(tmp_path) == "system"
+
+    def refuse(number: int) -> Callable[..., None]:
+        def flock(*_: object) -> None:
+            raise OSError(number, os.strerror(number))
+
+        return flock
+
+    monkeypatch.setattr(fcntl, "flock", refuse(errno.ENOSYS))
+    assert lock_kind(tmp_path) == "marker"
+    monkeypatch.setattr(fcntl, "flock", refuse(errno.ENOLCK))
+    with pytest.raises(OutputError, match="offers no locks"):
+        lock_kind(tmp_path)
+    assert list(tmp_path.iterdir()) == []

@@ -11,6 +11,7 @@ from adgcl.data.catalog import find_entry
 from adgcl.data.load import load_dataset
 from adgcl.data.statistics import count
 from adgcl.published import statistics
+from tests.real_data import absent
 
 TU = ("NCI1", "PROTEINS", "MUTAG", "DD", "COLLAB", "REDDIT-BINARY", "IMDB-BINARY", "IMDB-MULTI")
 OGB = ("esol", "lipo", "freesolv", "bace", "bbbp", "clintox", "tox21", "sider")
@@ -19,7 +20,7 @@ OGB = ("esol", "lipo", "freesolv", "bace", "bbbp", "clintox", "tox21", "sider")
 @pytest.mark.parametrize("name", [*TU, *(f"ogbg-mol{n}" for n in OGB), "ZINC"])
 def test_counts_agree_with_the_paper(name, data_dir):
     if not find_entry(name).is_here(data_dir):
-        pytest.skip(f"{name} is not in {data_dir}")
+        absent(f"{name} is not in {data_dir}.")
     dataset = load_dataset(name, data_dir=data_dir)
     figures = compare(dataset, count(dataset.store), statistics(name))
     assert [f.name for f in figures if f.agrees is False] == []

@@ -81,8 +81,6 @@ def test_folders_come_from_the_argument_the_environment_or_the_cache(monkeypatch
     for name in ("ADGCL_DATA", "ADGCL_CACHE", "XDG_CACHE_HOME"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("HOME", str(tmp_path))
-    (tmp_path / "clone").mkdir()
-    monkeypatch.chdir(tmp_path / "clone")
     assert folder.data_folder() == tmp_path / ".cache" / "adgcl" / "data"
     assert folder.packed_folder() == tmp_path / ".cache" / "adgcl" / "packed"
     assert folder.data_folder("~/here") == tmp_path / "here"
@@ -90,8 +88,6 @@ def test_folders_come_from_the_argument_the_environment_or_the_cache(monkeypatch
     assert folder.data_folder() == tmp_path / ".cache" / "adgcl" / "data"
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
     assert folder.packed_folder() == tmp_path / "xdg" / "adgcl" / "packed"
-    (tmp_path / "shared" / "data").mkdir(parents=True)
-    assert folder.data_folder() == tmp_path / "shared" / "data"
     monkeypatch.setenv("ADGCL_DATA", str(tmp_path / "data"))
     monkeypatch.setenv("ADGCL_CACHE", str(tmp_path / "packed"))
     assert folder.data_folder() == tmp_path / "data"

@@ -22,6 +22,7 @@ from adgcl.data.packed import open_dataset, save_dataset
 from adgcl.data.text.smiles_table import load_smiles_table
 from adgcl.graphs.store.storage import save_store
 from tests.graph_strategies import Plain, assert_same_store, packed
+from tests.real_data import absent
 
 
 @pytest.fixture(autouse=True)
@@ -50,7 +51,7 @@ def tu_folder(tmp_path):
 def assert_same_dataset(one: Dataset, other: Dataset) -> None:
     assert_same_store(one.store, other.store)
     assert (one.name, one.origin, one.bad_rows) == (other.name, other.origin, other.bad_rows)
-    assert one.mixtures == other.mixtures
+    assert (one.mixtures, one.columns) == (other.mixtures, other.columns)
     for name in ("rows", "smiles"):
         a, b = getattr(one, name), getattr(other, name)
         assert (None if a is None else list(a)) == (None if b is None else list(b))
@@ -69,6 +70,7 @@ def test_everything_of_a_dataset_survives_packing(tmp_path):
         rows=np.array([0, 3]),
         smiles=("CC", "[Na+]"),
         mixtures=7,
+        columns=("name", "log é"),
     )
     save_dataset(dataset, tmp_path / "a.graphs", "stamp")
     assert_same_dataset(open_dataset(tmp_path / "a.graphs"), dataset)
@@ -81,7 +83,7 @@ def test_everything_of_a_dataset_survives_packing(tmp_path):
 def test_a_known_set_is_packed_once_and_the_same_ever_after(data_dir, packed_here, monkeypatch, name):
     entry = find_entry(name)
     if not entry.is_here(data_dir):
-        pytest.skip(f"{name} is not here")
+        absent(f"{name} is not in {data_dir}.")
     fresh = load_dataset(name, data_dir=data_dir, cache=False)
     assert not packed_here.exists()
     first = load_dataset(name.lower(), data_dir=data_dir)
@@ -272,8 +274,9 @@ def test_a_name_goes_before_a_folder_of_that_name(data_dir, tu_folder, monkeypat
     monkeypatch.chdir(tu_folder.parent)
     tu_folder.rename("MUTAG")
     assert load_dataset("./MUTAG").name == "MINE"
-    if find_entry("MUTAG").is_here(data_dir):
-        assert len(load_dataset("MUTAG", data_dir=data_dir)) == 188
+    if not find_entry("MUTAG").is_here(data_dir):
+        absent(f"MUTAG is not in {data_dir}.")
+    assert len(load_dataset("MUTAG", data_dir=data_dir)) == 188
 
 
 def test_prepare_brings_and_packs(tu_folder, monkeypatch, tmp_path, packed_here):

@@ -17,6 +17,7 @@ from adgcl.core.schema import Task
 from adgcl.protocols.metrics import score
 from adgcl.protocols.probes import probe_split
 from tests.embedding_cases import ALPHAS, COSTS, classes, embeddings, linear_svc, logistic, random_split
+from tests.real_data import absent
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
@@ -93,7 +94,7 @@ def esol(data_dir):
     """Labels, scaffold split and simple features (sums of atom features through a random layer) of real molecules."""
     folder = data_dir / "ogb" / "ogbg_molesol"
     if not folder.is_dir():
-        pytest.skip(f"no ESOL at {folder}")
+        absent(f"ESOL is not in {folder}.")
 
     def table(path):
         with gzip.open(folder / path, "rt") as file:

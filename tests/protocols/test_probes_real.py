@@ -21,6 +21,7 @@ from adgcl.training.embedding import embed_store
 from adgcl.training.run_config import resolve
 from adgcl.training.trainer import Trainer
 from tests.embedding_cases import ALPHAS, COSTS, linear_svc, logistic
+from tests.real_data import absent
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
@@ -68,7 +69,7 @@ def _embed(name, data_dir):
     try:
         dataset = load_dataset(name, data_dir=data_dir, features=features)
     except DataMissingError as error:
-        pytest.skip(str(error))
+        absent(str(error))
     run = resolve(
         {
             "method": "adgcl",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 import typer
@@ -16,10 +18,10 @@ if TYPE_CHECKING:
 
 
 def doctor(data_dir: options.DataDir = None, as_json: options.Json = False) -> None:
-    """Check versions, devices, memory, folders and data sets.
+    """Check versions, devices, memory, folders, locks and data sets.
 
     Problems are marked with what to do about them. The exit code is 0 unless
-    something is broken that nothing works without. A data set that is missing
+    something is broken that nothing works without. A data set that is not here
     is no fault: `freesolv` is built in, the others are got when you want them.
 
     \b
@@ -27,31 +29,44 @@ def doctor(data_dir: options.DataDir = None, as_json: options.Json = False) -> N
       adgcl doctor
       adgcl doctor --json
     """
-    from adgcl.doctor import examine
+    from adgcl.doctor import DATA_SET, examine
 
     screen = Screen(as_json)
     checks = examine(data_dir)
-    broken = [check for check in checks if check.essential and not check.well]
-    screen.emit({"well": not broken, "checks": [vars(check) for check in checks]})
-    data = [check for check in checks if check.name.startswith("data set ")]
-    rest = [check for check in checks if check not in data]
-    screen.show(table(("", "", "what to do"), [_row(check) for check in rest], title="This machine"))
-    here = [check.name.removeprefix("data set ") for check in data if check.well]
-    screen.show(f"Data sets here ({len(here)} of {len(data)}): {', '.join(here)}")
-    gone = [(check.name.removeprefix("data set "), check.advice) for check in data if not check.well]
-    if gone:
-        screen.show(table(("missing data set", "how to get it"), gone))
-    screen.show(
-        "Something essential is broken, see above."
-        if broken
-        else "Everything needed is in place. Try `adgcl quickstart`."
+    problems = [check for check in checks if not check.well]
+    broken = any(check.essential for check in problems)
+    screen.emit(
+        {
+            "well": not broken,
+            "problems": [check.name for check in problems],
+            "checks": [{**asdict(check), "well": check.well} for check in checks],
+        }
     )
+    data = {check.name.removeprefix(DATA_SET): check for check in checks if check.name.startswith(DATA_SET)}
+    rest = [check for check in checks if not check.name.startswith(DATA_SET)]
+    screen.show(table(("", "", "what to do"), [_row(check) for check in rest], title="This machine"))
+    here = [name for name, check in data.items() if check.state == "well"]
+    screen.show(f"Data sets here: {', '.join(here)}.")
+    if len(here) < len(data):
+        screen.show(f"{len(data) - len(here)} known data sets are not here: `adgcl data list`.")
+    screen.show(_summary(problems))
     if broken:
         raise typer.Exit(1)
+
+
+def _summary(problems: Sequence[Check]) -> str:
+    """One line that agrees with the table above it."""
+    essential = [check.name for check in problems if check.essential]
+    if essential:
+        return f"Nothing works without {' and '.join(essential)}: see what to do above."
+    if problems:
+        return f"Ready to use, but see above: {', '.join(check.name for check in problems)}."
+    return "Everything needed is in place. Try `adgcl quickstart`."
 
 
 def _row(check: Check) -> tuple[Text | str, ...]:
     from rich.text import Text
 
-    mark = "" if check.well else "  ← problem"
-    return check.name, Text(check.found + mark, style="" if check.well else "red"), "" if check.well else check.advice
+    found = check.found if check.well else f"{check.found}  ← problem"
+    advice = "" if check.state == "well" else check.advice
+    return check.name, Text(found, style="" if check.well else "red"), advice

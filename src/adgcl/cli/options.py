@@ -15,7 +15,7 @@ _OUTPUT = "Output"
 DataArgument = Annotated[
     str,
     typer.Argument(
-        metavar="DATA", help="A name from `adgcl data list`, a CSV of SMILES, or a folder of TU-format files."
+        metavar="DATA", help="A name from `adgcl data list`, a file of molecules, or a folder of TU-format files."
     ),
 ]
 RunArgument = Annotated[Path, typer.Argument(metavar="RUN", help="The folder that `adgcl pretrain --out` made.")]

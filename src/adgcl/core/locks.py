@@ -8,11 +8,14 @@ such locks (some set-ups of Lustre and NFS) filelock writes a marker with the ho
 from __future__ import annotations
 
 import errno
+import tempfile
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Literal
 
-from filelock import FileLock, Timeout
+from filelock import FileLock, SoftFileLock, Timeout
 
 from adgcl.core.errors import AdgclError, OutputError
 from adgcl.core.files import ensure_folder, explain_os_errors
@@ -52,6 +55,19 @@ def is_locked(folder: Path) -> bool:
             return False
     except BusyError:
         return True
+
+
+def lock_kind(folder: Path) -> Literal["system", "marker"]:
+    """Who keeps locks in an existing folder, the operating system or marker files; nothing is left behind."""
+    with (
+        explain_os_errors(folder),
+        tempfile.TemporaryDirectory(prefix=".adgcl-", dir=folder) as place,
+        _explain_missing_locks(folder),
+        warnings.catch_warnings(),
+    ):
+        warnings.simplefilter("ignore")  # filelock's, about the very thing that is asked here
+        with FileLock(Path(place) / LOCK, timeout=0) as lock:
+            return "marker" if isinstance(lock, SoftFileLock) else "system"
 
 
 @contextmanager

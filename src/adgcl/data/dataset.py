@@ -12,6 +12,8 @@ from adgcl.core.schema import Task
 from adgcl.graphs.store.store import GraphStore
 
 Split = Mapping[str, npt.NDArray[np.int64]]
+# Some tables have hundreds of columns.
+_SHOWN = 20
 
 
 @dataclass(frozen=True)
@@ -48,7 +50,7 @@ class Dataset:
 
     `rows` maps each graph to its input row (from 0), so that outputs stay aligned with the input when
     unreadable rows were left out. `mixtures` counts the rows that were read from SMILES of several fragments: salts,
-    solvates, mixtures.
+    solvates, mixtures. `columns` are the names of what a table has besides molecules.
     """
 
     name: str
@@ -59,6 +61,7 @@ class Dataset:
     rows: npt.NDArray[np.int64] | None = None
     smiles: Sequence[str] | None = None
     mixtures: int = 0
+    columns: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         counts = {"bad_rows": len(self.bad_rows), "mixtures": self.mixtures}
@@ -71,6 +74,16 @@ class Dataset:
     @property
     def task(self) -> Task:
         return self.store.task
+
+    @property
+    def label_hint(self) -> str:
+        """Where labels could be, for whoever needs some and finds none; empty if the data is not a table."""
+        if not self.columns:
+            return ""
+        shown = ", ".join(self.columns[:_SHOWN])
+        more = len(self.columns) - _SHOWN
+        others = f" and {more} more" if more > 0 else ""
+        return f"It has: {shown}{others}; name one with --label-column (in Python: label_columns=...)."
 
     def with_store(self, store: GraphStore) -> Dataset:
         return replace(self, store=store)

@@ -21,12 +21,12 @@ def labelled(dataset: Dataset, y: Any, task: Task | str | None = None) -> Datase
     says it, as for the label columns of a table.
     """
     rows = np.arange(len(dataset)) if dataset.rows is None else np.asarray(dataset.rows)
-    columns = label_columns(y, len(dataset) + len(dataset.bad_rows), rows, "Graph")
+    columns = columns_in_memory(y, len(dataset) + len(dataset.bad_rows), rows, "Graph")
     labels, meaning = read_labels(columns, task)
     return dataset.with_store(dataset.store.with_labels(labels, meaning))
 
 
-def label_columns(y: Any, count: int, kept: npt.NDArray[np.int64], what: str) -> list[LabelColumn]:
+def columns_in_memory(y: Any, count: int, kept: npt.NDArray[np.int64], what: str) -> list[LabelColumn]:
     """Labels in memory as the columns of texts that a table would have, for the rows that were kept."""
     table: npt.NDArray[np.object_] = np.asarray(y, dtype=None if hasattr(y, "shape") else object).astype(object)
     if table.ndim == 0 or len(table) != count:

@@ -21,12 +21,16 @@ from adgcl.data.fetch.folder import data_folder
 from adgcl.data.fetch.prepare import bring, missing
 from adgcl.data.own import as_option, check_options, from_objects, refuse, told
 from adgcl.data.packed import open_dataset
+from adgcl.data.text.open_table import TABLE_SUFFIXES
 from adgcl.data.text.tu_files import is_tu_folder
 from adgcl.data.text.tu_format import load_tu
 from adgcl.graphs.store.storage import SUFFIX, is_store
 
-TABLE_SUFFIXES = (".csv", ".tsv", ".smi", ".smiles")
-_WHAT = "Give a known name, a table of SMILES (.csv, .tsv, .smi), a TU-format folder or zip, or a .graphs."
+_OTHER_SHEETS = (".xls", ".xlsb", ".ods")
+_WHAT = (
+    "Give a known name, a file of molecules (.csv, .tsv, .smi, .xlsx, .sdf), a TU-format folder or zip, or a "
+    "packed .graphs file."
+)
 
 
 def load_dataset(
@@ -43,8 +47,9 @@ def load_dataset(
     """Load graphs from nearly anything.
 
     `data` is the name of a known data set (looked up before files: write `./MUTAG` for your own folder); the
-    path of a table of SMILES, a TU-format folder or zip file, or a packed `.graphs` file; or a Dataset, a
-    GraphStore, or a list of SMILES or RDKit Mols, of PyTorch Geometric or of NetworkX graphs.
+    path of a file of molecules (CSV, TSV, .smi, .xlsx, .sdf), a TU-format folder or zip file, or a packed
+    `.graphs` file; or a Dataset, a GraphStore, or a list of SMILES or RDKit Mols, of PyTorch Geometric or of NetworkX
+    graphs.
 
     `features` says what nodes and edges carry (see `choose_features`), `atom_features` how SMILES become
     graphs (`ogb` or `hu`). Further options go to the reader of tables, SMILES or graphs. Known sets and files
@@ -84,6 +89,8 @@ class _Reader:
         name = path.name.lower().removesuffix(".gz")
         if path.is_file() and name.endswith(TABLE_SUFFIXES):
             return self._table(path)
+        if name.endswith(_OTHER_SHEETS):
+            raise DataError(f"{path} is a kind of spreadsheet that cannot be read.", "Save it as .xlsx or as CSV.")
         refuse(self.options, self.atom_features, str(path))
         if is_tu_folder(path) or name.endswith(".zip") or (path.is_file() and zipfile.is_zipfile(path)):
             return self._kept(Source(path.stem, (path,)), lambda: load_tu(path))

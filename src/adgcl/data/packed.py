@@ -18,9 +18,15 @@ Arrays = dict[str, npt.NDArray[Any]]
 _SPLIT = "split."
 
 
-def save_dataset(dataset: Dataset, path: Path, stamp: str = "") -> None:
+def save_dataset(dataset: Dataset, path: str | Path, stamp: str = "") -> None:
     """Write a Dataset to `path` in one atomic step; `stamp` says what it was made from."""
-    known = {"name": dataset.name, "origin": asdict(dataset.origin), "mixtures": dataset.mixtures, "stamp": stamp}
+    known = {
+        "name": dataset.name,
+        "origin": asdict(dataset.origin),
+        "mixtures": dataset.mixtures,
+        "columns": dataset.columns,
+        "stamp": stamp,
+    }
     extra: Arrays = {_SPLIT + part: np.asarray(ids) for part, ids in (dataset.split or {}).items()}
     if dataset.rows is not None:
         extra["rows"] = dataset.rows
@@ -31,10 +37,10 @@ def save_dataset(dataset: Dataset, path: Path, stamp: str = "") -> None:
         extra |= _strings("bad_texts", [bad.text for bad in dataset.bad_rows])
         extra |= _strings("bad_reasons", [bad.reason for bad in dataset.bad_rows])
         extra |= _strings("bad_ids", [bad.id for bad in dataset.bad_rows])
-    save_store(dataset.store, path, {"dataset": known}, extra)
+    save_store(dataset.store, Path(path), {"dataset": known}, extra)
 
 
-def open_dataset(path: Path) -> Dataset:
+def open_dataset(path: str | Path) -> Dataset:
     """Open a packed Dataset, or a packed store alone; its arrays stay on disk until they are touched."""
     path = Path(path)
     store, extra = open_store(path), read_extra(path)
@@ -50,6 +56,7 @@ def open_dataset(path: Path) -> Dataset:
             rows=extra.get("rows"),
             smiles=_unpacked("smiles", extra),
             mixtures=int(known.get("mixtures", 0)),
+            columns=tuple(known.get("columns", ())),
         )
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise DataError(f"{path} is damaged.", "Pack the data again with `adgcl data prepare`.") from error

@@ -5,16 +5,11 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-# A folder beside the one we are in, for several clones: `make` looks there too.
-_SHARED = Path("..", "shared", "data")
-
 
 def data_folder(folder: str | Path | None = None) -> Path:
-    """The folder of data files: the argument, else ADGCL_DATA, else ../shared/data if there is one, else the cache."""
+    """The folder of data files: the argument, else ADGCL_DATA, else the user's cache."""
     chosen = folder or os.environ.get("ADGCL_DATA")
-    if chosen:
-        return Path(chosen).expanduser()
-    return _SHARED.resolve() if _SHARED.is_dir() else _user_cache() / "data"
+    return Path(chosen).expanduser() if chosen else _user_cache() / "data"
 
 
 def packed_folder() -> Path:

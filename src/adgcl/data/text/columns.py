@@ -44,9 +44,11 @@ def is_header(head: list[str], others: Sequence[Row]) -> bool:
 
 
 def find_smiles_column(table: Table, asked: str | None) -> int:
-    """The place of the SMILES column: as asked, else by its name, else by what its values look like."""
+    """The place of the SMILES column: as asked, by the file's format, by its name, or by what its values look like."""
     if asked is not None:
         return find_column(table.path, table.columns, asked, "--smiles-column")
+    if table.smiles is not None:
+        return table.smiles
     plain = [_plain(name) for name in table.columns]
     for name in _SMILES_NAMES:
         if name in plain:
@@ -67,6 +69,8 @@ def find_id_column(table: Table, asked: str | None, taken: Sequence[int]) -> int
     """The place of the column that names the molecules, if there is one."""
     if asked is not None:
         return find_column(table.path, table.columns, asked, "--id-column")
+    if table.id is not None:
+        return table.id
     plain = [_plain(name) for name in table.columns]
     return next((plain.index(name) for name in _ID_NAMES if name in plain and plain.index(name) not in taken), None)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import get_args
@@ -14,11 +15,13 @@ from adgcl.core.schema import Task, TaskKind
 
 Labels = npt.NDArray[np.float64]
 
-_MISSING = frozenset({"", "na", "n/a", "nan", "null", "none", "?", "-"})
+_MISSING = frozenset({"", "na", "n/a", "#n/a", "nan", "null", "none", "?", "-"})
 _NO_AND_YES = (
     ("false", "true"), ("no", "yes"), ("n", "y"), ("f", "t"), ("inactive", "active"),
     ("negative", "positive"), ("neg", "pos"), ("non-toxic", "toxic"), ("nontoxic", "toxic"),
 )  # fmt: skip
+_COMMAS = " Decimal commas are understood in files with `;` between fields, if the column has no points."
+_LIKE_NUMBERS = re.compile(r"[-+]?\d[\d.,]*(e[-+]?\d+)?", re.IGNORECASE)
 # Up to this many different whole numbers are read as classes, more as measurements.
 _FEW = 10
 
@@ -58,6 +61,19 @@ def has_labels(column: LabelColumn) -> bool:
     return any(text.strip().lower() not in _MISSING for text in column.texts)
 
 
+def with_points(texts: Sequence[str]) -> Sequence[str]:
+    """A column of numbers with decimal commas (1,5) written with points; any other column as it is.
+
+    Not so where commas and points are mixed, for then one of them may part thousands.
+    """
+    present = [text.strip() for text in texts if text.strip().lower() not in _MISSING]
+    if not any("," in text for text in present) or any("." in text for text in present):
+        return texts
+    changed = [text.replace(",", ".") for text in texts]
+    numbers = all(_number(text) is not None for text in changed if text.strip().lower() not in _MISSING)
+    return changed if numbers else texts
+
+
 def _kind_asked(asked: Task | str | None) -> TaskKind | None:
     kind = asked.kind if isinstance(asked, Task) else asked
     if kind is not None and kind not in get_args(TaskKind):
@@ -72,6 +88,9 @@ def _classes(column: LabelColumn, certain: bool) -> tuple[Labels, Task] | None:
     numbers = {text: value for text in different if (value := _number(text)) is not None}
     if not certain:
         if _no_and_yes(different) is not None:
+            return None
+        # Digits with commas that could not be understood are no words; the reader of numbers reports them.
+        if different and all(_LIKE_NUMBERS.fullmatch(text) for text in different) and len(numbers) < len(different):
             return None
         # With words among the numbers this is an error, which the reader of numbers reports.
         if numbers and (len(numbers) < len(different) or not _few_whole(set(numbers.values()))):
@@ -108,7 +127,8 @@ def _numbers(column: LabelColumn) -> Labels:
             shown = column.texts[row].strip()
             raise DataError(
                 f"{column.where(row)}: the label {shown!r} of {column.name!r} is not a number.",
-                "Correct it, or empty it if it is missing, or use --task multiclass if labels are words.",
+                "Correct it, or empty it if it is missing, or use --task multiclass if labels are words."
+                + (_COMMAS if "," in shown else ""),
             )
         y[row] = value
     return y

@@ -1,4 +1,4 @@
-"""Your own molecules: a CSV, TSV or .smi file of SMILES, or a list of them, as a Dataset."""
+"""Your own molecules: a CSV, TSV, .smi, Excel or SDF file, or a list of SMILES, as a Dataset."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ import numpy.typing as npt
 from adgcl.core.errors import DataError
 from adgcl.core.schema import Task
 from adgcl.data.dataset import BadRow, Dataset, Origin, Split
+from adgcl.data.labelling import columns_in_memory
 from adgcl.data.splits import random_split, scaffold_split
 from adgcl.data.text.columns import (
     find_column,
@@ -21,8 +22,9 @@ from adgcl.data.text.columns import (
     find_smiles_column,
     is_header,
 )
-from adgcl.data.text.labels import LabelColumn, Labels, has_labels, read_labels
-from adgcl.data.text.table import Table, open_table
+from adgcl.data.text.labels import LabelColumn, Labels, has_labels, read_labels, with_points
+from adgcl.data.text.open_table import open_table
+from adgcl.data.text.table import Table
 from adgcl.graphs.chem.atoms import FeatureSet
 from adgcl.graphs.chem.molecules import Molecules, NoMoleculesError, Progress, molecules_to_store
 from adgcl.graphs.chem.reading import all_as_smiles
@@ -49,10 +51,14 @@ def load_smiles_table(
     task: Task | str | None = None,
     split: str | None = None,
     keep_largest_fragment: bool = False,
+    sheet: str | None = None,
     progress: Progress | None = None,
     workers: int | None = None,
 ) -> Dataset:
-    """Read a table of molecules: CSV, TSV or .smi, with or without header, perhaps gzip'd.
+    """Read a table of molecules: CSV, TSV, .smi or SDF, perhaps gzip'd, or a sheet of an Excel workbook.
+
+    Of a workbook the first sheet is read, or the one called `sheet`. In an SDF file the structure gives the
+    SMILES, the title line the name, and every property is a column. Any other table may do without a header.
 
     The SMILES column is found by its name or its values. Labels are the columns you name; if you name none,
     those called label, y, target, activity, active, class, outcome, property or value. Names of molecules are
@@ -64,7 +70,7 @@ def load_smiles_table(
     mixtures are counted in `mixtures`; `keep_largest_fragment` reduces each to its largest fragment, also in `smiles`.
     """
     path = Path(path)
-    table = open_table(path, is_header if smiles_column is None else _header_with(smiles_column))
+    table = open_table(path, is_header if smiles_column is None else _header_with(smiles_column), sheet)
     wanted = _choose(table, smiles_column, label_columns, id_column, task, split)
     read = _read(table, wanted)
     try:
@@ -93,6 +99,7 @@ def load_smiles_table(
         rows=np.array(read.rows, dtype=np.int64)[kept],
         smiles=smiles,
         mixtures=molecules.mixtures,
+        columns=tuple(name for place, name in enumerate(table.columns) if place != wanted.smiles),
     )
 
 
@@ -194,9 +201,11 @@ def _read(table: Table, wanted: _Wanted) -> _Content:
     content = _Content(labels={name: [] for name in wanted.labels})
     content.ids = None if wanted.id is None else []
     content.parts = None if wanted.part is None else []
-    for number, (line, fields) in enumerate(table.rows):
-        if len(fields) > width:
-            reason = f"{len(fields)} fields instead of {width}; quote fields that hold the delimiter"
+    for number, (line, fields, problem) in enumerate(table.rows):
+        # A structure that cannot be read is none of our business where the SMILES are in another column.
+        problem = problem if wanted.smiles == table.smiles else ""
+        if problem or len(fields) > width:
+            reason = problem or f"{len(fields)} fields instead of {width}; quote fields that hold the delimiter"
             name = "" if wanted.id is None else fields[wanted.id].strip()
             content.bad.append(BadRow(line, fields[wanted.smiles].strip(), reason, name))
             continue
@@ -226,7 +235,8 @@ def _labels(
 
     columns = []
     for name, texts in read.labels.items():
-        column = LabelColumn(name, [texts[i] for i in kept], where)
+        of_kept = [texts[i] for i in kept]
+        column = LabelColumn(name, with_points(of_kept) if table.decimal_comma else of_kept, where)
         if has_labels(column):
             columns.append(column)
         elif certain:
@@ -262,24 +272,3 @@ def _split(
             f"Line {lines[row]}: the column {how!r} says {parts[row]!r}.", "It must say train, valid or test."
         )
     return {name: np.flatnonzero(np.array(told) == name) for name in ("train", "valid", "test")}
-
-
-def _columns_of(y: Any, count: int, molecules: Molecules) -> list[LabelColumn]:
-    """Labels in memory as the columns of texts that a table would have."""
-    table: npt.NDArray[np.object_] = np.asarray(y, dtype=None if hasattr(y, "shape") else object).astype(object)
-    if table.ndim == 0 or len(table) != count:
-        raise DataError(f"There are {count} SMILES but {len(table) if table.ndim else 1} labels.")
-    rows = table.reshape(count, -1)[molecules.kept]
-    names = ["y"] if rows.shape[1] == 1 else [f"y{i}" for i in range(rows.shape[1])]
-
-    def where(row: int) -> str:
-        return f"Molecule {molecules.kept[row] + 1}"
-
-    return [LabelColumn(name, [_text(v) for v in rows[:, i]], where) for i, name in enumerate(names)]
-
-
-def _text(value: Any) -> str:
-    """A label as it would be written; numbers keep every digit."""
-    if value is None:
-        return ""
-    return str(int(value)) if isinstance(value, bool | np.bool_) else str(value)

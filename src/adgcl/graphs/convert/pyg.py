@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from adgcl.core.errors import DataError
+from adgcl.core.extras import import_extra
 from adgcl.core.schema import FeatureSpec, Task
 from adgcl.graphs.store.checks import side_by_side, two_dimensional
 from adgcl.graphs.store.labels import stack_labels
@@ -56,10 +57,11 @@ def to_pyg(store: GraphStore, ids: npt.ArrayLike | None = None) -> list[Data]:
 
     `x` holds the categories, or the real columns if there are no categories; graphs that have both carry the
     real ones as `x_num`. Edges likewise. Classes become an integer `y`, other labels real `[1, tasks]`.
+    PyTorch Geometric must be installed: `pip install "adgcl[pyg]"`.
     """
     import torch
-    from torch_geometric.data import Data
 
+    make = import_extra("torch_geometric.data", "pyg", "Making PyTorch Geometric graphs").Data
     chosen = range(len(store)) if ids is None else store.graph_numbers(ids)
     target = store.edge_target()
     graphs = []
@@ -71,7 +73,7 @@ def to_pyg(store: GraphStore, ids: npt.ArrayLike | None = None) -> list[Data]:
         columns |= _attributes("edge_attr", "edge_num", store.edge_attr, store.edge_num, edges)
         columns |= {"edge_index": pair} | _label(store, int(i))
         tensors = {name: torch.from_numpy(array) for name, array in columns.items()}
-        graphs.append(Data(num_nodes=int(store.node_counts[i]), **tensors))
+        graphs.append(make(num_nodes=int(store.node_counts[i]), **tensors))
     return graphs
 
 

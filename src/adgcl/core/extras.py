@@ -1,0 +1,26 @@
+"""Packages that only some users need: imported on use, with a plain word on how to get them."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+from adgcl.core.errors import AdgclError
+
+
+class MissingExtraError(AdgclError):
+    """A package that is not installed by default is needed for what was asked."""
+
+
+def import_extra(module: str, extra: str, purpose: str) -> Any:
+    """The module, or an error that says which extra of `adgcl` brings it; `purpose` begins that sentence."""
+    try:
+        return importlib.import_module(module)
+    except ModuleNotFoundError as error:
+        package = module.partition(".")[0]
+        # A package that is there but broken must say so itself.
+        if error.name is None or error.name.partition(".")[0] != package:
+            raise
+        raise MissingExtraError(
+            f"{purpose} needs the package {package}, which is not installed.", f'Run `pip install "adgcl[{extra}]"`.'
+        ) from error
