@@ -2,50 +2,28 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Protocol
-
 import numpy as np
 from scipy.linalg import lapack
 
-from adgcl.protocols.solvers.arrays import Floats, Ints, Mask
+from adgcl.protocols.solvers.arrays import Floats, Ints
+from adgcl.protocols.solvers.batch import Batch, Directions
 from adgcl.protocols.solvers.gram import ProductTable, block_rows, fits_product_table, mirror, weighted_gram
+from adgcl.protocols.solvers.sample_directions import SampleDirections
 from adgcl.protocols.solvers.scaling import Scaling
 
 _MAX_CONJUGATE_STEPS = 12
 _TINY = 1e-300
+# Up to so many samples per column, one equation per sample is solved sooner than one per column.
+_MOST_SAMPLES = 1.5
 
 
-@dataclass(frozen=True)
-class Batch:
-    """The problems still open: which ones, their labels, costs, scalings, coefficients and margins."""
-
-    index: Ints
-    signs: Floats
-    cost: Floats
-    scaling: Scaling
-    coef: Floats
-    margins: Floats
-
-    def keep(self, which: Mask) -> Batch:
-        """These problems only."""
-        if which.all():
-            return self
-        parts = {name: value[which] for name, value in vars(self).items()}
-        return replace(self, **parts)
-
-
-class Directions(Protocol):
-    """Newton directions `[p, d]` of a batch from its gradients `[p, d]` and curvatures `[p, n]`."""
-
-    def __call__(self, batch: Batch, gradient: Floats, curvature: Floats) -> Floats: ...
-
-
-def choose_directions(rows: Floats, ridge: Floats, problems: int) -> Directions:
-    """The better way for rows of this shape."""
+def choose_directions(rows: Floats, ridge: Floats, scaling: Scaling) -> Directions:
+    """The best way for rows of this shape and problems with these scalings."""
     if fits_product_table(*rows.shape):
         return NarrowDirections(rows, ridge)
-    return WideDirections(rows, ridge, problems)
+    if len(rows) <= _MOST_SAMPLES * rows.shape[1] and scaling.is_identity:
+        return SampleDirections(rows, ridge, len(scaling.mean))
+    return WideDirections(rows, ridge, len(scaling.mean))
 
 
 class NarrowDirections:

@@ -57,9 +57,9 @@ def weighted_gram(rows: Floats, weight: Floats) -> Floats:
 
 
 def mirror(lower: Floats) -> Floats:
-    """The symmetric matrix whose lower triangle is given."""
-    full = np.tril(lower)
-    full += np.tril(lower, -1).T
+    """The symmetric matrix whose lower triangle is given; above it there must be zeros."""
+    full = lower + lower.T
+    full.ravel()[:: len(full) + 1] *= 0.5
     return full
 
 

@@ -15,6 +15,7 @@ class SquaredHinge:
     """l(s, f) = max(0, 1 - s f)^2. Newton ends after finitely many steps: the loss is piecewise quadratic."""
 
     penalise_intercept = True  # liblinear's convention: the intercept is the weight of a constant feature
+    smooth = False
     tolerance = 1e-6
 
     def value(self, signs: Floats, margins: Floats) -> Floats:

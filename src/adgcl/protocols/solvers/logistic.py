@@ -16,6 +16,7 @@ class LogLoss:
     """l(s, f) = log(1 + exp(-s f))."""
 
     penalise_intercept = False
+    smooth = True
     tolerance = 1e-5  # of the last step; Newton's error after it is of the order of its square
 
     def value(self, signs: Floats, margins: Floats) -> Floats:

@@ -1,36 +1,21 @@
-"""Damped Newton for many regularised linear problems that share their samples."""
+"""Many regularised linear problems that share their samples, solved by Newton in columns or in their row space."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import Protocol
+from dataclasses import dataclass
 
 import numpy as np
 
-from adgcl.protocols.solvers.arrays import Floats, Ints, Mask, Signs
-from adgcl.protocols.solvers.directions import Batch, choose_directions
+from adgcl.protocols.solvers.arrays import Floats, Ints, Signs
+from adgcl.protocols.solvers.gram import fits_product_table
+from adgcl.protocols.solvers.path import Loss, Path
+from adgcl.protocols.solvers.row_space import row_space
 from adgcl.protocols.solvers.scaling import Scaling, fit_scaling, no_scaling
 
-_MAX_STEPS = 200
-_MAX_TRIALS = 30
-_SHORTEST_STEP = 1e-9
 # Problems are solved in chunks: the margins of one chunk, and its Hessians, stay within these many numbers.
 _CHUNK_MARGINS = 2**19
 _CHUNK_HESSIANS = 2**23
-
-
-class Loss(Protocol):
-    """A convex loss l(s, f) of a label s in {+1, -1, 0} and a margin f; it is zero for s = 0."""
-
-    penalise_intercept: bool
-    tolerance: float
-
-    def value(self, signs: Floats, margins: Floats) -> Floats:
-        """sum_i l(s_pi, f_pi) `[p]`."""
-
-    def derivatives(self, signs: Floats, margins: Floats) -> tuple[Floats, Floats]:
-        """First and second derivative of l with respect to f, `[p, n]` each."""
 
 
 @dataclass(frozen=True)
@@ -62,17 +47,61 @@ def fit_path(
     training part holds one class only gets the constant model of that class.
     """
     x = np.ascontiguousarray(x, dtype=np.float64)
-    problems, width = len(signs), x.shape[1] + 1
-    scaling = no_scaling(problems, x.shape[1]) if scaling is None else scaling
-    used = signs.any(0)
-    rows, inside = _well_scaled(x[used], scaling)
-    coef = np.zeros((len(costs), problems, width))
+    problems, columns = len(signs), x.shape[1]
+    scaling = no_scaling(problems, columns) if scaling is None else scaling
+    coef = np.zeros((len(costs), problems, columns + 1))
     two_classes = (signs > 0).any(1) & (signs < 0).any(1)
     coef[:, ~two_classes, -1] = np.sign(signs[~two_classes].sum(1, dtype=np.int64))
-    for chunk in _chunks(np.flatnonzero(two_classes), len(rows), width):
-        chunk_signs = signs[np.ix_(chunk, used)].astype(np.float64)
-        coef[:, chunk] = _Path(loss, rows, chunk_signs, inside[chunk]).walk(costs)
+    left = np.flatnonzero(two_classes)
+    for group in _wide_groups(x, signs, scaling, left):
+        solved = _fit_in_row_space(loss, x, signs[group], costs, scaling[group[:1]])
+        if solved is not None:
+            coef[:, group] = solved
+            left = np.setdiff1d(left, group)
+    if len(left):
+        coef[:, left] = _fit_in_columns(loss, x, signs[left], costs, scaling[left])
     return LinearModels(coef[..., :-1], coef[..., -1], scaling)
+
+
+def _wide_groups(x: Floats, signs: Signs, scaling: Scaling, problems: Ints) -> Iterator[Ints]:
+    """Those of the problems with more columns than samples, together where they share a scaling."""
+    samples, columns = np.count_nonzero(signs[problems], axis=1), x.shape[1]
+    if fits_product_table(len(x), columns + 1):
+        return
+    wide = problems[samples <= columns]
+    for part in scaling[wide].alike():
+        group = wide[part]
+        if signs[group].any(0).sum() <= columns:
+            yield group
+
+
+def _fit_in_row_space(loss: Loss, x: Floats, signs: Signs, costs: Sequence[float], scaling: Scaling) -> Floats | None:
+    """The optima `[g, p, d + 1]` of problems with one scaling and fewer samples than columns.
+
+    None where the row space cannot be found to sufficient precision.
+    """
+    used = signs.any(0)
+    space = row_space((x[used] - scaling.mean) / scaling.scale, costs)
+    if space is None:
+        return None
+    rank = space.coordinates.shape[1]
+    rows = np.hstack([space.coordinates, np.ones((len(space.coordinates), 1))])
+    inside = _fit_in_chunks(loss, rows, signs[:, used], costs, no_scaling(len(signs), rank))
+    return np.concatenate([space.lift(inside[..., :-1]), inside[..., -1:]], axis=-1)
+
+
+def _fit_in_columns(loss: Loss, x: Floats, signs: Signs, costs: Sequence[float], scaling: Scaling) -> Floats:
+    """The optima `[g, p, d + 1]` of problems that each have their scaling."""
+    used = signs.any(0)
+    rows, inside = _well_scaled(x[used], scaling)
+    return _fit_in_chunks(loss, rows, signs[:, used], costs, inside)
+
+
+def _fit_in_chunks(loss: Loss, rows: Floats, signs: Signs, costs: Sequence[float], scaling: Scaling) -> Floats:
+    coef = np.empty((len(costs), len(signs), rows.shape[1]))
+    for chunk in _chunks(len(signs), *rows.shape):
+        coef[:, chunk] = Path(loss, rows, signs[chunk].astype(np.float64), scaling[chunk]).walk(costs)
+    return coef
 
 
 def _well_scaled(x: Floats, scaling: Scaling) -> tuple[Floats, Scaling]:
@@ -86,95 +115,7 @@ def _well_scaled(x: Floats, scaling: Scaling) -> tuple[Floats, Scaling]:
     return np.hstack([z, np.ones((len(x), 1))]), inside
 
 
-def _chunks(problems: Ints, samples: int, width: int) -> Iterator[Ints]:
+def _chunks(problems: int, samples: int, width: int) -> Iterator[slice]:
     size = max(1, min(_CHUNK_MARGINS // max(samples, 1), _CHUNK_HESSIANS // width**2))
-    for first in range(0, len(problems), size):
-        yield problems[first : first + size]
-
-
-class _Path:
-    """The problems of one chunk, solved for one cost after the other."""
-
-    def __init__(self, loss: Loss, rows: Floats, signs: Floats, scaling: Scaling) -> None:
-        self._loss = loss
-        self._rows = rows
-        self._signs = signs
-        self._scaling = scaling
-        self._ridge = np.ones(rows.shape[1])
-        self._ridge[-1] = float(loss.penalise_intercept)
-        self._directions = choose_directions(rows, self._ridge, len(signs))
-
-    def walk(self, costs: Sequence[float]) -> Floats:
-        """The optima `[g, p, d + 1]`."""
-        path = np.empty((len(costs), len(self._signs), self._rows.shape[1]))
-        coef = np.zeros_like(path[0])
-        for g in np.argsort(costs, kind="stable"):
-            coef = self._solve(float(costs[g]), coef)
-            path[g] = coef
-        return path
-
-    def _solve(self, cost: float, start: Floats) -> Floats:
-        solved = start.copy()
-        index = np.arange(len(start))
-        margins = self._scaling.shared(start) @ self._rows.T
-        costs = np.full(len(start), cost)
-        batch = Batch(index, self._signs, costs, self._scaling, start, margins)
-        for _ in range(_MAX_STEPS):
-            batch = self._step(batch, solved)
-            if not len(batch.index):
-                break
-        return solved
-
-    def _step(self, batch: Batch, solved: Floats) -> Batch:
-        """One Newton step of every open problem; writes to `solved` and returns the problems still open."""
-        slope, curvature = self._loss.derivatives(batch.signs, batch.margins)
-        gradient = self._ridge * batch.coef
-        gradient += batch.cost[:, None] * batch.scaling.pull_back(slope @ self._rows)
-        scale = self._loss.tolerance**2 * (np.square(batch.coef).sum(1) + 1e-12)
-        if self._loss.penalise_intercept:  # the Hessian is at least 1: |gradient| bounds the distance
-            far = np.square(gradient).sum(1) > scale
-            if not far.all():
-                batch, gradient, curvature, scale = batch.keep(far), gradient[far], curvature[far], scale[far]
-            if not far.any():
-                return batch
-        direction = self._directions(batch, gradient, curvature)
-        descent = -(gradient * direction).sum(1)
-        along = batch.scaling.shared(direction) @ self._rows.T
-        length = self._line_search(batch, direction, along, descent)
-        along *= length[:, None]
-        along += batch.margins
-        batch = replace(batch, coef=batch.coef + length[:, None] * direction, margins=along)
-        solved[batch.index] = batch.coef
-        return batch.keep((descent > scale) & (length > _SHORTEST_STEP))
-
-    def _line_search(self, batch: Batch, direction: Floats, along: Floats, descent: Floats) -> Floats:
-        """Step lengths: 1 where that descends enough, elsewhere the minimum along the direction."""
-        before = self._loss.value(batch.signs, batch.margins)
-        after = self._loss.value(batch.signs, batch.margins + along)
-        ridge_slope = (self._ridge * batch.coef * direction).sum(1)
-        ridge_curvature = (self._ridge * direction * direction).sum(1)
-        change = ridge_slope + 0.5 * ridge_curvature + batch.cost * (after - before)
-        rounding = 1e-14 * batch.cost * before
-        long = ~(change <= rounding - 1e-4 * descent)
-        length = np.ones(len(descent))
-        if long.any():
-            length[long] = self._minimum_along(batch.keep(long), along[long], ridge_slope[long], ridge_curvature[long])
-        return length
-
-    def _minimum_along(self, batch: Batch, along: Floats, slope: Floats, curvature: Floats) -> Floats:
-        """The t in (0, 1] where the slope along the direction vanishes: Newton inside a shrinking bracket."""
-        low, high = np.zeros(len(slope)), np.ones(len(slope))
-        t = np.ones(len(slope))
-        for _ in range(_MAX_TRIALS):
-            first, second = self._loss.derivatives(batch.signs, batch.margins + t[:, None] * along)
-            first_t = slope + t * curvature + batch.cost * np.einsum("pn,pn->p", first, along)
-            second_t = curvature + batch.cost * np.einsum("pn,pn,pn->p", second, along, along)
-            uphill: Mask = first_t > 0
-            low, high = np.where(uphill, low, t), np.where(uphill, t, high)
-            new = t - first_t / np.maximum(second_t, 1e-300)
-            new = np.where((new > low) & (new < high), new, 0.5 * (low + high))
-            moved = np.abs(new - t)
-            t = new
-            if np.all(moved <= 1e-3 * t):
-                break
-        return t
+    for first in range(0, problems, size):
+        yield slice(first, first + size)

@@ -24,6 +24,18 @@ class Scaling:
     def __getitem__(self, which: slice | Ints | Mask) -> Scaling:
         return Scaling(self.mean[which], self.scale[which])
 
+    @property
+    def is_identity(self) -> bool:
+        """Whether every problem takes the features as they are."""
+        return not self.mean.any() and bool((self.scale == 1.0).all())
+
+    def alike(self) -> list[Ints]:
+        """The problems in groups that have the same mean and scale."""
+        groups: dict[tuple[bytes, bytes], list[int]] = {}
+        for p, (mean, scale) in enumerate(zip(self.mean, self.scale, strict=True)):
+            groups.setdefault((mean.tobytes(), scale.tobytes()), []).append(p)
+        return [np.array(group) for group in groups.values()]
+
     def shared(self, coef: Floats) -> Floats:
         """Coefficients for the shared rows [x, 1]."""
         out = np.empty_like(coef)
