@@ -110,7 +110,7 @@ def test_a_changed_or_damaged_source_is_read_again(table, packed_here):
 
 
 def test_the_code_that_reads_is_part_of_the_stamp(table, monkeypatch):
-    source = cache.Source("x", (table,))
+    source = cache.RawData("x", (table,))
     before = source.stamp()
     assert source.stamp() == before
     monkeypatch.setattr(cache, "_reader_version", lambda: "another")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from adgcl.cli.screen import Screen, console, table
 
 if TYPE_CHECKING:
-    from adgcl.data.dataset import BadRow
+    from adgcl.data.dataset import BadRow, Dataset
 
 _SHOWN = 5
 _TEXT = 40
@@ -27,6 +27,14 @@ def show_bad_rows(screen: Screen, bad_rows: Sequence[BadRow], total: int, listed
         screen.warn(f"... and {more} more.")
     if listed_in is not None:
         screen.warn(f"All of them are listed in {listed_in}.")
+
+
+def show_mixtures(screen: Screen, dataset: Dataset, cut: bool = False) -> None:
+    """Say on stderr how many rows hold several fragments, and what can be done about it."""
+    if dataset.mixtures:
+        what = f"{dataset.mixtures} of {len(dataset)} rows are salts or mixtures"
+        done = "the largest fragment of each was kept." if cut else "read whole; --keep-largest-fragment cuts them."
+        screen.aside(f"{what}: {done}")
 
 
 def _short(text: str) -> str:

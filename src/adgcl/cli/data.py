@@ -64,6 +64,7 @@ def info(
     label_columns: options.LabelColumns = None,
     id_column: options.IdColumn = None,
     task: options.TaskKind = None,
+    sheet: options.Sheet = None,
     as_json: options.Json = False,
 ) -> None:
     """Count what is in a data set and lay it beside the paper's figures.
@@ -73,7 +74,7 @@ def info(
       adgcl data info MUTAG
       adgcl data info molecules.csv --json
     """
-    from adgcl.cli.bad_rows import show_bad_rows
+    from adgcl.cli.bad_rows import show_bad_rows, show_mixtures
     from adgcl.cli.progress import Bars
     from adgcl.data.agreement import compare
     from adgcl.data.statistics import count
@@ -81,7 +82,7 @@ def info(
     from adgcl.published import statistics
 
     screen = Screen(as_json)
-    source = Source(data, data_dir, smiles_column, tuple(label_columns or ()), id_column, task)
+    source = Source(data, data_dir, smiles_column, tuple(label_columns or ()), id_column, task, sheet=sheet)
     with Bars(screen) as bars:
         dataset = source.load(progress=bars)
         counted = count(dataset.store)
@@ -95,6 +96,7 @@ def info(
             "features": dataset.store.spec.to_json(),
             "split": {part: len(ids) for part, ids in dataset.split.items()} if dataset.split else None,
             "unreadable": len(dataset.bad_rows),
+            "mixtures": dataset.mixtures,
             "counted": asdict(counted),
             "published": asdict(published) if published else None,
             "agrees": all(f.agrees for f in figures if f.agrees is not None) if published else None,
@@ -103,6 +105,7 @@ def info(
     )
     _print_info(screen, dataset, figures)
     show_bad_rows(screen, dataset.bad_rows, len(dataset) + len(dataset.bad_rows))
+    show_mixtures(screen, dataset)
 
 
 @app.command("prepare")

@@ -19,6 +19,8 @@ def embed(
     data_dir: options.DataDir = None,
     smiles_column: options.SmilesColumn = None,
     id_column: options.IdColumn = None,
+    sheet: options.Sheet = None,
+    keep_largest_fragment: options.KeepLargestFragment = False,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
@@ -41,7 +43,9 @@ def embed(
 
     screen = Screen(as_json, quiet)
     check_target(out)
-    source = Source(data, data_dir, smiles_column, id_column=id_column)
+    source = Source(
+        data, data_dir, smiles_column, id_column=id_column, sheet=sheet, keep_largest_fragment=keep_largest_fragment
+    )
     with Bars(screen) as bars:
         made = embed_data(run, source, device=device, progress=bars, on_embedded=bars.embedded)
     write_embeddings(out, made.ids, made.matrix)

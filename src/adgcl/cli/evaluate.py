@@ -54,6 +54,8 @@ def evaluate(
     id_column: options.IdColumn = None,
     task: options.TaskKind = None,
     split: options.Split = None,
+    sheet: options.Sheet = None,
+    keep_largest_fragment: options.KeepLargestFragment = False,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
@@ -71,7 +73,14 @@ def evaluate(
       adgcl evaluate MUTAG --mode as_published --probe both --json
     """
     screen, (run, data) = Screen(as_json, quiet), _run_and_data(items)
-    columns = {"smiles_column": smiles_column, "id_column": id_column, "task": task, "split": split}
+    columns = {
+        "smiles_column": smiles_column,
+        "id_column": id_column,
+        "task": task,
+        "split": split,
+        "sheet": sheet,
+        "keep_largest_fragment": keep_largest_fragment,
+    }
     source = make_source(data, data_dir, label_columns, **columns)
     training = {"epochs": epochs, "batch_size": batch_size, "device": device, "precision": precision}
     judging = {"probes": _probes(probe), **given(mode=mode, name=protocol)}

@@ -50,6 +50,18 @@ TaskKind = Annotated[
     ),
 ]
 
+Sheet = Annotated[
+    str | None, typer.Option("--sheet", help="The sheet of an Excel file. Default: the first.", rich_help_panel=_DATA)
+]
+KeepLargestFragment = Annotated[
+    bool,
+    typer.Option(
+        "--keep-largest-fragment",
+        help="Of salts and mixtures read the largest fragment alone. Default: all of them.",
+        rich_help_panel=_DATA,
+    ),
+]
+
 Method = Annotated[
     str | None,
     typer.Option("--method", "-m", help="How to learn; `adgcl methods` lists them.", rich_help_panel=_SETTINGS),

@@ -38,6 +38,8 @@ def pretrain(
     smiles_column: options.SmilesColumn = None,
     label_columns: options.LabelColumns = None,
     id_column: options.IdColumn = None,
+    sheet: options.Sheet = None,
+    keep_largest_fragment: options.KeepLargestFragment = False,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
@@ -54,7 +56,15 @@ def pretrain(
       adgcl pretrain MUTAG --out runs/mutag --resume --epochs 300
     """
     screen = Screen(as_json, quiet)
-    source = make_source(data, data_dir, label_columns, smiles_column=smiles_column, id_column=id_column)
+    source = make_source(
+        data,
+        data_dir,
+        label_columns,
+        smiles_column=smiles_column,
+        id_column=id_column,
+        sheet=sheet,
+        keep_largest_fragment=keep_largest_fragment,
+    )
     training: dict[str, Any] = {
         "epochs": epochs,
         "batch_size": batch_size,
@@ -70,7 +80,7 @@ def pretrain(
 
 
 def _run(screen: Screen, source: Source, out: Path, request: Request, resume: bool) -> Pretrained:
-    from adgcl.cli.bad_rows import show_bad_rows
+    from adgcl.cli.bad_rows import show_bad_rows, show_mixtures
     from adgcl.cli.progress import Bars
     from adgcl.experiments import pretraining
     from adgcl.training.trackers import Adviser, ProgressBar, Tracker
@@ -78,6 +88,7 @@ def _run(screen: Screen, source: Source, out: Path, request: Request, resume: bo
     def announce(dataset: Dataset) -> None:
         bad_rows = dataset.bad_rows
         show_bad_rows(screen, bad_rows, len(dataset) + len(bad_rows), out / pretraining.BAD_ROWS_FILE)
+        show_mixtures(screen, dataset, source.keep_largest_fragment)
 
     with Bars(screen) as bars:
         trackers: list[Tracker] = [ProgressBar("pretrain", screen.live, screen.aside), Adviser(screen.warn)]
@@ -123,8 +134,13 @@ def _print_next(screen: Screen, done: Pretrained, source: Source) -> None:
     """The two commands that most people want now, with the columns they named."""
     from adgcl.methods.base import METHODS
 
-    columns = {"--smiles-column": source.smiles_column, "--id-column": source.id_column}
+    columns = {
+        "--smiles-column": source.smiles_column,
+        "--id-column": source.id_column,
+        "--sheet": source.sheet,
+    }
     words = [word for name, value in columns.items() if value for word in (name, value)]
+    words += ["--keep-largest-fragment"] if source.keep_largest_fragment else []
     data = shlex.join([str(source.data), *words])
     labels = shlex.join([word for name in source.label_columns for word in ("--label-column", name)])
     screen.say(f"\nNext:\n  adgcl embed {done.folder} {data} --out embeddings.parquet")

@@ -41,7 +41,7 @@ _READERS = (
 
 
 @dataclass(frozen=True)
-class Source:
+class RawData:
     """What a Dataset is read from: a name for people, files or folders, and the options of the reader."""
 
     name: str
@@ -61,7 +61,7 @@ class Source:
         return _digest(json.dumps([FORMAT, _reader_version(), facts]))
 
 
-def cached(source: Source, read: Callable[[], Dataset]) -> Dataset:
+def cached(source: RawData, read: Callable[[], Dataset]) -> Dataset:
     """The packed Dataset of a source; `read` makes it when there is none that fits."""
     place, stamp = source.place(), source.stamp()
     try:

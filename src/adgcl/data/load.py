@@ -11,15 +11,15 @@ from pathlib import Path
 from typing import Any
 
 from adgcl.core.errors import ConfigError, DataError, UnknownNameError, did_you_mean
+from adgcl.core.progress import Progress
 from adgcl.data import catalog
-from adgcl.data.cache import Source, cached
+from adgcl.data.cache import RawData, cached
 from adgcl.data.dataset import Dataset
 from adgcl.data.entry import Entry
 from adgcl.data.features import MODES, choose_features
-from adgcl.data.fetch.download import Progress
 from adgcl.data.fetch.folder import data_folder
 from adgcl.data.fetch.prepare import bring, missing
-from adgcl.data.own import as_option, check_options, from_objects, refuse, told
+from adgcl.data.own import as_option, check_options, from_objects, named_progress, refuse
 from adgcl.data.packed import open_dataset
 from adgcl.data.text.open_table import TABLE_SUFFIXES
 from adgcl.data.text.tu_files import is_tu_folder
@@ -93,7 +93,7 @@ class _Reader:
             raise DataError(f"{path} is a kind of spreadsheet that cannot be read.", "Save it as .xlsx or as CSV.")
         refuse(self.options, self.atom_features, str(path))
         if is_tu_folder(path) or name.endswith(".zip") or (path.is_file() and zipfile.is_zipfile(path)):
-            return self._kept(Source(path.stem, (path,)), lambda: load_tu(path))
+            return self._kept(RawData(path.stem, (path,)), lambda: load_tu(path))
         if path.suffix == SUFFIX or (path.is_file() and is_store(path)):
             return open_dataset(path)
         raise DataError(f"{path} is nothing that can be read as graphs.", _WHAT)
@@ -109,8 +109,8 @@ class _Reader:
             raise ConfigError(f"{entry.name} has its own features.", "Leave out atom_features.")
         extra: dict[str, Any] = dict(asked)
         if self.progress is not None and "progress" in known:
-            extra["progress"] = told(self.progress, f"read {entry.name}")
-        source = Source(entry.name, tuple(files), {"name": entry.name, **asked})
+            extra["progress"] = named_progress(self.progress, f"read {entry.name}")
+        source = RawData(entry.name, tuple(files), {"name": entry.name, **asked})
         return self._kept(source, lambda: entry.load(folder, **extra))
 
     def _table(self, path: Path) -> Dataset:
@@ -118,12 +118,12 @@ class _Reader:
 
         options = self.options | as_option(self.atom_features)
         check_options(load_smiles_table, options)
-        report = told(self.progress, f"read {path.name}")
+        report = named_progress(self.progress, f"read {path.name}")
         # The number of processes makes no difference to what is read.
-        source = Source(path.name, (path,), {k: v for k, v in options.items() if k != "workers"})
+        source = RawData(path.name, (path,), {k: v for k, v in options.items() if k != "workers"})
         return self._kept(source, lambda: load_smiles_table(path, progress=report, **options))
 
-    def _kept(self, source: Source, read: Callable[[], Dataset]) -> Dataset:
+    def _kept(self, source: RawData, read: Callable[[], Dataset]) -> Dataset:
         return cached(source, read) if self.cache and source.files else read()
 
 

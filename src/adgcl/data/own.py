@@ -7,8 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 from adgcl.core.errors import ConfigError, DataError, UnknownNameError
+from adgcl.core.progress import Progress
 from adgcl.data.dataset import Dataset, Origin
-from adgcl.data.fetch.download import Progress
 from adgcl.graphs.chem.unreadable import is_missing
 from adgcl.graphs.store.store import GraphStore
 
@@ -59,7 +59,7 @@ def check_options(reader: Callable[..., Any], options: dict[str, Any]) -> None:
             raise UnknownNameError("option", name, known)
 
 
-def told(progress: Progress | None, what: str) -> Callable[[int, int | None], None] | None:
+def named_progress(progress: Progress | None, what: str) -> Callable[[int, int | None], None] | None:
     """`progress` for a reader that only counts."""
     return None if progress is None else lambda done, total: progress(what, done, total)
 
@@ -72,7 +72,7 @@ def _from_smiles(smiles: list[Any], options: dict[str, Any], progress: Progress 
     from adgcl.data.text.smiles_table import smiles_dataset
 
     check_options(smiles_dataset, options)
-    dataset: Dataset = smiles_dataset(smiles, progress=told(progress, "read SMILES"), **options)
+    dataset: Dataset = smiles_dataset(smiles, progress=named_progress(progress, "read SMILES"), **options)
     return dataset
 
 

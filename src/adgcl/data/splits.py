@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
 
 from adgcl.core.errors import DataError
+from adgcl.core.progress import Count
 from adgcl.data.dataset import Dataset
 from adgcl.graphs.chem.scaffolds import scaffolds
 
 Parts = dict[str, npt.NDArray[np.int64]]
-Progress = Callable[[int, int], None]
 
 FRACTIONS = (0.8, 0.1, 0.1)
 # Ways to divide any data set, whatever split it comes with; `cv` is cross-validation.
@@ -25,7 +25,7 @@ def scaffold_split(
     fractions: Sequence[float] = FRACTIONS,
     *,
     workers: int | None = None,
-    progress: Progress | None = None,
+    progress: Count | None = None,
 ) -> Parts:
     """Split molecules so that no Bemis-Murcko scaffold (with chirality) is in two parts; nothing is random.
 

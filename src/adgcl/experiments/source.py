@@ -17,7 +17,7 @@ from adgcl.training.run_config import DataConfig
 
 @dataclass(frozen=True)
 class Source:
-    """A name, a path or graphs in memory, the folder of data files, and the columns of a table."""
+    """A name, a path or graphs in memory, the folder of data files, and how a table is read."""
 
     data: Any
     data_dir: Path | None = None
@@ -26,6 +26,8 @@ class Source:
     id_column: str | None = None
     task: str | None = None
     split: str | None = None
+    sheet: str | None = None
+    keep_largest_fragment: bool = False
 
     def load(self, atom_features: str | None = None, progress: Any = None) -> Dataset:
         """The data with every feature its source has; `atom_features` says how SMILES become features."""
@@ -35,6 +37,8 @@ class Source:
             "id_column": self.id_column,
             "task": self.task,
             "split": None if self._splits_afterwards else self.split,
+            "sheet": self.sheet,
+            "keep_largest_fragment": self.keep_largest_fragment or None,
         }
         given: dict[str, Any] = {name: value for name, value in columns.items() if value is not None}
         dataset = load_dataset(

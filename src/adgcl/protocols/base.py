@@ -122,7 +122,9 @@ def check_labels(dataset: Dataset) -> None:
     if dataset.store.y is None or dataset.task.kind == "none":
         raise DataError(
             f"{dataset.name} has no labels to judge an embedding by.",
-            "Name a column with --label-column, or use `adgcl embed`.",
+            f"{dataset.label_hint} Without labels, use `adgcl embed`.".lstrip()
+            if dataset.label_hint
+            else "Name a column with --label-column, or use `adgcl embed`.",
         )
 
 

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 import numpy.typing as npt
 import torch
 
 from adgcl.core.errors import TrainingError
+from adgcl.core.progress import Count
 from adgcl.data.dataset import Dataset
 from adgcl.graphs.store.store import GraphStore
 from adgcl.methods.base import Method
 
-Progress = Callable[[int, int], None]
-
 
 def embed_dataset(
-    method: Method, dataset: Dataset, batch_size: int = 128, progress: Progress | None = None
+    method: Method, dataset: Dataset, batch_size: int = 128, progress: Count | None = None
 ) -> npt.NDArray[np.float32]:
     """A row per graph of a Dataset, whose SMILES are there for methods that read them."""
     rows = method.embed_dataset(dataset)
@@ -25,7 +22,7 @@ def embed_dataset(
 
 
 def embed_store(
-    method: Method, store: GraphStore, batch_size: int = 128, progress: Progress | None = None
+    method: Method, store: GraphStore, batch_size: int = 128, progress: Count | None = None
 ) -> npt.NDArray[np.float32]:
     """A row per graph, in store order; a graph's row does not depend on its neighbours in the batch."""
     device = next((part.device for part in (*method.parameters(), *method.buffers())), torch.device("cpu"))

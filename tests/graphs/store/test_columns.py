@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from safetensors.numpy import load_file
 
 from adgcl.graphs.store import columns, storage
-from adgcl.graphs.store.columns import Column
+from adgcl.graphs.store.columns import GrowingColumn
 from adgcl.graphs.store.concat import concatenate
 from adgcl.graphs.store.storage import open_store, save_store, write_tensors
 from tests.graph_strategies import assert_same_store, packed, plain_graphs
@@ -25,7 +25,7 @@ PIECES = st.lists(
 @given(pieces=PIECES, limit=st.integers(0, 64), width=st.sampled_from([(), (2,)]))
 def test_a_column_is_its_pieces_in_the_type_that_holds_them(pieces, limit, width):
     arrays = [np.full((rows, *width), np.iinfo(dtype).max - i, dtype) for i, (rows, dtype) in enumerate(pieces)]
-    column = Column()
+    column = GrowingColumn()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(columns, "_IN_MEMORY", limit)
         for array in arrays:
@@ -37,7 +37,7 @@ def test_a_column_is_its_pieces_in_the_type_that_holds_them(pieces, limit, width
 
 def test_a_column_that_one_piece_lacks_is_lacking(monkeypatch):
     monkeypatch.setattr(columns, "_IN_MEMORY", 0)
-    column = Column()
+    column = GrowingColumn()
     for piece in (np.ones(3), None, np.ones(2)):
         column.append(piece)
     assert column.whole() is None
@@ -79,7 +79,7 @@ def test_files_are_safetensors_files(tmp_path):
 def test_mapped_arrays_are_written_in_pieces(tmp_path, monkeypatch):
     monkeypatch.setattr(storage, "_PIECE", 5)
     monkeypatch.setattr(columns, "_IN_MEMORY", 4)
-    column = Column()
+    column = GrowingColumn()
     for start in range(0, 40, 4):
         column.append(np.arange(start, start + 4, dtype=np.uint16).reshape(2, 2))
     mapped = column.whole()

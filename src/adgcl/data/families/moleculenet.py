@@ -9,13 +9,14 @@ from pathlib import Path
 import numpy as np
 
 from adgcl.core.errors import DataMissingError
+from adgcl.core.progress import Count
 from adgcl.core.schema import Task
 from adgcl.data.dataset import BadRow, Dataset, Origin
 from adgcl.data.entry import Entry
 from adgcl.data.splits import restricted, scaffold_split
 from adgcl.data.text.csv_columns import read_table
 from adgcl.graphs.chem.atoms import FeatureSet
-from adgcl.graphs.chem.molecules import Progress, molecules_to_store
+from adgcl.graphs.chem.molecules import molecules_to_store
 
 _ORIGIN = Origin(
     family="moleculenet",
@@ -86,7 +87,7 @@ def load_moleculenet(
     features: FeatureSet = "hu",
     *,
     workers: int | None = None,
-    progress: Progress | None = None,
+    progress: Count | None = None,
 ) -> Dataset:
     """Read one table (for example `bbbp`) from the data folder, with its scaffold split.
 

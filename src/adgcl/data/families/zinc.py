@@ -11,12 +11,13 @@ import numpy as np
 import numpy.typing as npt
 
 from adgcl.core.errors import DataError, DataMissingError
+from adgcl.core.progress import Count
 from adgcl.core.schema import Features, FeatureSpec, Task
 from adgcl.data.dataset import BadRow, Dataset, Origin
 from adgcl.data.entry import Entry
 from adgcl.data.text.csv_columns import TextColumn
 from adgcl.graphs.chem.atoms import FeatureSet
-from adgcl.graphs.chem.molecules import Progress, molecules_to_store
+from adgcl.graphs.chem.molecules import molecules_to_store
 from adgcl.graphs.store.store import pack
 
 _NO_TASK = Task("none", num_tasks=0)
@@ -97,7 +98,7 @@ def load_zinc12k(data: Path) -> Dataset:
 
 
 def load_zinc250k(
-    data: Path, features: FeatureSet = "hu", *, workers: int | None = None, progress: Progress | None = None
+    data: Path, features: FeatureSet = "hu", *, workers: int | None = None, progress: Count | None = None
 ) -> Dataset:
     """ZINC-250K without labels."""
     smiles = TextColumn([data / _ZINC250K], "smiles")
@@ -105,7 +106,7 @@ def load_zinc250k(
 
 
 def load_moses(
-    data: Path, features: FeatureSet = "hu", *, workers: int | None = None, progress: Progress | None = None
+    data: Path, features: FeatureSet = "hu", *, workers: int | None = None, progress: Count | None = None
 ) -> Dataset:
     """All three files of MOSES, without labels; its SMILES are not kept in memory."""
     smiles = TextColumn([data / file for file in _MOSES], "SMILES")
@@ -118,7 +119,7 @@ def _unlabelled(
     features: FeatureSet,
     origin: Origin,
     workers: int | None,
-    progress: Progress | None,
+    progress: Count | None,
     keep_smiles: bool,
 ) -> Dataset:
     read = molecules_to_store(smiles, features, task=_NO_TASK, workers=workers, progress=progress)

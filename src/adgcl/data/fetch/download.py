@@ -8,16 +8,15 @@ import os
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from adgcl.core.errors import DataError, DataMissingError
 from adgcl.core.files import ensure_folder, explain_os_errors
+from adgcl.core.progress import Progress
 from adgcl.data.entry import Download
 
-Progress = Callable[[str, int, int | None], None]
 """Called with what is being done, how much of it is done, and the total if it is known."""
 
 _PIECE = 1 << 18

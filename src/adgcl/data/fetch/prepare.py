@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from adgcl.core.errors import DataError, DataMissingError
+from adgcl.core.progress import Progress
 from adgcl.data.entry import Entry
 from adgcl.data.fetch.archives import extract_safely
-from adgcl.data.fetch.download import Patience, Progress, fetch
+from adgcl.data.fetch.download import Patience, fetch
 
 
 def bring(entry: Entry, folder: Path, progress: Progress | None = None, patience: Patience | None = None) -> None:

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from adgcl.core.errors import DataError
+from adgcl.core.progress import Count
 from adgcl.core.schema import Task
 from adgcl.data.dataset import BadRow, Dataset, Origin, Split
 from adgcl.data.labelling import columns_in_memory
@@ -26,7 +27,7 @@ from adgcl.data.text.labels import LabelColumn, Labels, has_labels, read_labels,
 from adgcl.data.text.open_table import open_table
 from adgcl.data.text.table import Table
 from adgcl.graphs.chem.atoms import FeatureSet
-from adgcl.graphs.chem.molecules import Molecules, NoMoleculesError, Progress, molecules_to_store
+from adgcl.graphs.chem.molecules import Molecules, NoMoleculesError, molecules_to_store
 from adgcl.graphs.chem.reading import all_as_smiles
 from adgcl.graphs.chem.unreadable import shown
 
@@ -52,7 +53,7 @@ def load_smiles_table(
     split: str | None = None,
     keep_largest_fragment: bool = False,
     sheet: str | None = None,
-    progress: Progress | None = None,
+    progress: Count | None = None,
     workers: int | None = None,
 ) -> Dataset:
     """Read a table of molecules: CSV, TSV, .smi or SDF, perhaps gzip'd, or a sheet of an Excel workbook.
@@ -85,14 +86,14 @@ def load_smiles_table(
     except NoMoleculesError as error:
         raise _none_readable(table, read, wanted, error) from error
     kept = molecules.kept
-    y, told = _labels(table, read, kept, task, certain=label_columns is not None)
+    y, meaning = _labels(table, read, kept, task, certain=label_columns is not None)
     names = read.ids or [""] * len(read.smiles)
     failed = [BadRow(read.lines[f.position], f.smiles, f.reason, names[f.position]) for f in molecules.failures]
     smiles = _as_read(read.smiles, molecules)
     parts = [read.parts[i] for i in kept] if read.parts is not None else None
     return Dataset(
         Path(path.name.removesuffix(".gz")).stem,
-        molecules.store.with_labels(y, told),
+        molecules.store.with_labels(y, meaning),
         Origin("own", source=str(path)),
         split=_split(split, smiles, parts, [read.lines[i] for i in kept], workers),
         bad_rows=tuple(sorted(read.bad + failed, key=lambda bad: bad.line)),
@@ -113,7 +114,7 @@ def smiles_dataset(
     split: str | None = None,
     keep_largest_fragment: bool = False,
     name: str = "molecules",
-    progress: Progress | None = None,
+    progress: Count | None = None,
     workers: int | None = None,
 ) -> Dataset:
     """A Dataset of molecules in memory; `y` has a label, or a row of labels, for each (NaN or None: missing).
@@ -125,14 +126,14 @@ def smiles_dataset(
     molecules = molecules_to_store(
         texts, features, ids=ids, keep_largest_fragment=keep_largest_fragment, workers=workers, progress=progress
     )
-    columns = [] if y is None else _columns_of(y, len(texts), molecules)
-    labels, told = read_labels(columns, task) if columns else (None, Task("none", num_tasks=0))
+    columns = [] if y is None else columns_in_memory(y, len(texts), molecules.kept, "Molecule")
+    labels, meaning = read_labels(columns, task) if columns else (None, Task("none", num_tasks=0))
     kept = _as_read(texts, molecules)
     if split is not None and split not in ("scaffold", "random"):
         raise DataError(f"There is no split called {split!r}.", "Use scaffold or random.")
     return Dataset(
         name,
-        molecules.store.with_labels(labels, told),
+        molecules.store.with_labels(labels, meaning),
         Origin("own", source="in memory"),
         split=_split(split, kept, None, [], workers),
         bad_rows=tuple(
@@ -265,10 +266,10 @@ def _split(
         return None
     if parts is None:
         return scaffold_split(smiles, workers=workers) if how == "scaffold" else random_split(len(smiles))
-    told = [_PARTS.get(part.strip().lower()) for part in parts]
-    if None in told:
-        row = told.index(None)
+    named = [_PARTS.get(part.strip().lower()) for part in parts]
+    if None in named:
+        row = named.index(None)
         raise DataError(
             f"Line {lines[row]}: the column {how!r} says {parts[row]!r}.", "It must say train, valid or test."
         )
-    return {name: np.flatnonzero(np.array(told) == name) for name in ("train", "valid", "test")}
+    return {name: np.flatnonzero(np.array(named) == name) for name in ("train", "valid", "test")}

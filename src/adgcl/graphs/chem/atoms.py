@@ -19,7 +19,8 @@ from adgcl.graphs.chem.rdkit_binary import RawMolecules
 
 FeatureSet = Literal["ogb", "hu"]
 Codes = npt.NDArray[np.uint8]
-Column = tuple[str, Codes]
+# The field that a feature column reads, and a table from RDKit's number to the code.
+Lookup = tuple[str, Codes]
 
 _SPECS: dict[str, FeatureSpec] = {
     "ogb": FeatureSpec(Features((119, 5, 12, 12, 10, 6, 6, 2, 2)), Features((5, 6, 2)), "ogb"),
@@ -45,7 +46,7 @@ def encode(raw: RawMolecules, features: str) -> tuple[Codes, Codes]:
     return _looked_up(fields, atom_columns), _looked_up(raw.bonds, bond_columns)
 
 
-def _looked_up(fields: dict[str, npt.NDArray[Any]], columns: Sequence[Column]) -> Codes:
+def _looked_up(fields: dict[str, npt.NDArray[Any]], columns: Sequence[Lookup]) -> Codes:
     rows = len(fields[columns[0][0]])
     codes = np.empty((rows, len(columns)), dtype=np.uint8)
     for number, (name, table) in enumerate(columns):
@@ -54,7 +55,7 @@ def _looked_up(fields: dict[str, npt.NDArray[Any]], columns: Sequence[Column]) -
 
 
 @cache
-def _columns(features: str) -> tuple[tuple[Column, ...], tuple[Column, ...]]:
+def _columns(features: str) -> tuple[tuple[Lookup, ...], tuple[Lookup, ...]]:
     """For each feature column: the field it reads and a table from RDKit's number to the code."""
     from rdkit import Chem
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from adgcl.core.errors import DataError
+from adgcl.core.progress import Count
 from adgcl.core.schema import Task
 from adgcl.graphs.chem.atoms import FeatureSet, feature_spec
 from adgcl.graphs.chem.smiles_chunk import convert
@@ -19,8 +20,6 @@ from adgcl.graphs.store.concat import Joining
 from adgcl.graphs.store.ranges import IntArray
 from adgcl.graphs.store.store import GraphStore
 from adgcl.jobs.chunks import map_chunks
-
-Progress = Callable[[int, int], None]
 
 
 class NoMoleculesError(DataError):
@@ -59,7 +58,7 @@ def molecules_to_store(
     task: Task | None = None,
     keep_largest_fragment: bool = False,
     workers: int | None = None,
-    progress: Progress | None = None,
+    progress: Count | None = None,
 ) -> Molecules:
     """Read SMILES (or RDKit Mols) with RDKit and pack them as graphs, each bond as two directed edges.
 

@@ -17,7 +17,7 @@ Array = npt.NDArray[Any]
 _IN_MEMORY = 1 << 25
 
 
-class Column:
+class GrowingColumn:
     """Arrays that will stand one after another, in the type that holds them all."""
 
     def __init__(self) -> None:

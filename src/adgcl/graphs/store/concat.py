@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from adgcl.graphs.store.columns import Column
+from adgcl.graphs.store.columns import GrowingColumn
 from adgcl.graphs.store.ranges import offsets
 from adgcl.graphs.store.store import GraphStore
 
@@ -20,7 +20,7 @@ class Joining:
     """
 
     def __init__(self) -> None:
-        self._columns = {name: Column() for name in (*_ROWS, "node_counts", "edge_counts")}
+        self._columns = {name: GrowingColumn() for name in (*_ROWS, "node_counts", "edge_counts")}
         self._last: GraphStore | None = None
 
     @property
