@@ -1,4 +1,4 @@
-"""The rows that were measured last, in `measured.json`, and their table in the README."""
+"""The rows that were measured last, in `measured.json`, and their table in docs/speed.md."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from benchmarks.timing import Measurement
 # The first word of a row's name says which part it belongs to; rows stand in this order.
 PARTS = ("training", "evaluation", "protocol", "embedding", "parsing", "smiles", "store")
 HERE = Path(__file__).parent
-MEASURED, README = HERE / "measured.json", HERE.parent / "README.md"
+MEASURED, PAGE = HERE / "measured.json", HERE.parent / "docs" / "speed.md"
 BEGIN, END = "<!-- speed:begin -->", "<!-- speed:end -->"
 
 
@@ -24,7 +24,7 @@ def read_measured(path: Path = MEASURED) -> list[Measurement]:
     return [Measurement(**row) for row in json.loads(path.read_text(encoding="utf-8"))]
 
 
-def keep(results: Iterable[Measurement], path: Path = MEASURED, page: Path = README) -> None:
+def keep(results: Iterable[Measurement], path: Path = MEASURED, page: Path = PAGE) -> None:
     """Put what was measured now in place of what was measured before under the same name."""
     rows = merged(read_measured(path) if path.exists() else [], [stamped(result) for result in results])
     text = put_between_marks(page.read_text(encoding="utf-8"), rows)

@@ -24,7 +24,7 @@ def report(
     the table is printed. A run folder gives the curves of its training (.svg).
     A Markdown page with the marks <!-- results:begin --> and <!-- results:end -->
     keeps its text and gets new tables between them; "headline" in place of
-    "results" gives the as_published tables of the linear probe alone.
+    "results" gives a short table for a front page.
 
     \b
     Examples:

@@ -12,6 +12,8 @@ from adgcl.core.errors import DataError
 from adgcl.core.files import write_json
 
 FORMAT = "adgcl-record-1"
+_ANY_FORMAT = "adgcl-record-"  # of any version
+_FILE_NAME = "*--*--*--*--*.json"  # as `Record.file_name` makes it
 
 
 @dataclass(frozen=True)
@@ -80,5 +82,14 @@ def read_record(path: Path) -> Record:
 
 
 def read_records(folder: Path) -> list[Record]:
-    """Every Record below a folder, in the order of their file names."""
-    return [read_record(path) for path in sorted(Path(folder).rglob("*.json"))]
+    """Every Record below a folder, in the order of their file names; other JSON files are passed over."""
+    return [read_record(path) for path in sorted(Path(folder).rglob("*.json")) if is_record(path)]
+
+
+def is_record(path: Path) -> bool:
+    """Whether a JSON file says that it is a Record; run folders hold others. A torn file is judged by its name."""
+    try:
+        tree = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return path.match(_FILE_NAME)
+    return isinstance(tree, dict) and str(tree.get("format", "")).startswith(_ANY_FORMAT)

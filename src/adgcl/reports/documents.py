@@ -12,6 +12,7 @@ from adgcl.reports.curves import NAMES, curves_of_metrics, figure_of_curves
 from adgcl.reports.figure import figure_of_records
 from adgcl.reports.folders import read_metrics
 from adgcl.reports.formats import csv_text, html, latex, markdown
+from adgcl.reports.headline import headline
 from adgcl.reports.record_tables import pivots, record_list, record_values
 from adgcl.reports.results_page import results_page
 
@@ -20,8 +21,7 @@ _EVERY = "Every record"
 # What a page may hold between two marks `<!-- NAME:begin -->` and `<!-- NAME:end -->`.
 _SECTIONS: Mapping[str, Callable[[Sequence[Record]], str]] = {
     "results": lambda records: _tables(records),
-    # What the paper's first tables hold; enough for a front page.
-    "headline": lambda records: _tables([r for r in records if r.mode == "as_published" and r.probe == "linear"]),
+    "headline": lambda records: markdown.to_markdown(headline(records)),
     "comparisons": results_page,
 }
 

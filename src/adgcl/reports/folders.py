@@ -7,14 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from adgcl.core.errors import ConfigError, DataError
-from adgcl.core.records import Record, read_record
+from adgcl.core.records import Record, read_records
 from adgcl.methods.base import METHODS
 from adgcl.reports.curves import NAMES
 from adgcl.training.run_config import resolve
 
 _METRICS, _CONFIG = "metrics.jsonl", "config.json"
-_RECORD_FORMAT = "adgcl-record-"  # of any version
-_RECORD_NAME = "*--*--*--*--*.json"  # as `Record.file_name` makes it
 
 
 def find_records(folder: Path) -> list[Record]:
@@ -22,7 +20,7 @@ def find_records(folder: Path) -> list[Record]:
     folder = Path(folder)
     if not folder.is_dir():
         raise DataError(f"There is no folder {folder}.", "Give the folder that `adgcl evaluate --out` wrote into.")
-    records = [read_record(path) for path in sorted(folder.rglob("*.json")) if _is_record(path)]
+    records = read_records(folder)
     if not records:
         raise _no_records(folder)
     return records
@@ -48,15 +46,6 @@ def kept_metrics(folder: Path) -> tuple[str, ...]:
     except (OSError, ValueError, AttributeError, ConfigError):
         return NAMES
     return METHODS[config.name].kept(config)
-
-
-def _is_record(path: Path) -> bool:
-    """Whether a JSON file says that it is a Record; run folders hold others. A torn file is judged by its name."""
-    try:
-        tree = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return path.match(_RECORD_NAME)
-    return isinstance(tree, dict) and str(tree.get("format", "")).startswith(_RECORD_FORMAT)
 
 
 def _no_records(folder: Path) -> DataError:
