@@ -34,8 +34,8 @@ def our_search(x: Floats, y: Floats, seed: int) -> float:
 def sklearn_search(x: Floats, y: Floats, seed: int) -> float:
     """The same as one writes it with scikit-learn, by its fastest solver for more columns than rows.
 
-    lbfgs stops at its default tolerance. It takes half the time of the next best, newton-cg; liblinear takes two to
-    ten times as long, LinearSVC up to forty.
+    lbfgs stops at its default tolerance. The next best, newton-cg, takes twice as long, liblinear two to nine times,
+    sag and saga fifteen, newton-cholesky sixty and more. LinearSVC on the same rows takes seven to fifty times as long.
     """
     random = np.random.RandomState(seed)
     grid = {"C": [10.0**e for e in range(-3, 4)]}
