@@ -18,7 +18,10 @@ def _measurements(parts: list[str]) -> Iterator[Measurement]:
 
     work: dict[str, list[Measure]] = {
         "training": [lambda s=s: training_step.measure(s) for s in training_step.SETTINGS],
-        "evaluation": [lambda n=n: evaluation.measure(n) for n in evaluation.SETS],
+        "evaluation": [
+            *(lambda n=n: evaluation.measure(n) for n in evaluation.SETS),
+            *(lambda n=n: evaluation.measure_fingerprints(n) for n in evaluation.FINGERPRINTS),
+        ],
         "protocol": [whole_protocol.measure],
         "embedding": [lambda s=s: embedding.measure(*s) for s in embedding.SETTINGS],
         "parsing": [lambda n=n: parsing.measure(n) for n in parsing.SETS],

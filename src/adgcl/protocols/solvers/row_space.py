@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -28,9 +29,10 @@ class RowSpace:
 
     def lift(self, coef: Floats) -> Floats:
         """The coefficients Q v `[..., d]` of the columns of X from those of the coordinates, `v [..., r]`."""
-        flat = coef.reshape(-1, coef.shape[-1])
+        *leading, rank = coef.shape
+        flat = coef.reshape(math.prod(leading), rank)
         combined = solve_triangular(self._triangle, flat.T, trans="T", lower=True, check_finite=False)
-        return (combined.T @ self._basis).reshape(*coef.shape[:-1], -1)
+        return (combined.T @ self._basis).reshape(*leading, self._basis.shape[1])
 
 
 def row_space(x: Floats, costs: Sequence[float]) -> RowSpace | None:
