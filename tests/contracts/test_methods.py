@@ -136,4 +136,7 @@ def test_bfloat16_stays_close_to_float32(case, monkeypatch):
         Trainer(settings(name, encoder, precision=p, epochs=1), store).fit() for p in ("float32", "bfloat16")
     )
     a, b = embed(exact, store), embed(rough, store)
-    assert np.corrcoef(a.ravel(), b.ravel())[0, 1] > 0.98
+    if not exact.optimizers:
+        np.testing.assert_allclose(a, b, rtol=0.1, atol=0.1 * np.abs(a).max())
+    else:
+        assert np.corrcoef(a.ravel(), b.ravel())[0, 1] > 0.98

@@ -314,7 +314,7 @@ def test_labels_in_memory(y, kind, tasks):
 
 
 def test_mistakes_in_memory():
-    with pytest.raises(DataError, match="3 SMILES but 2 labels"):
+    with pytest.raises(DataError, match="3 inputs but 2 labels"):
         smiles_dataset(["C", "CC", "CCC"], y=[1, 2])
     with pytest.raises(DataError, match="no split called"):
         smiles_dataset(["C"], split="scafold")
