@@ -48,7 +48,7 @@ def doctor(data_dir: options.DataDir = None, as_json: options.Json = False) -> N
     here = [name for name, check in data.items() if check.state == "well"]
     screen.show(f"Data sets here: {', '.join(here)}.")
     if len(here) < len(data):
-        screen.show(f"{len(data) - len(here)} known data sets are not here: `adgcl data list`.")
+        screen.show(f"Known data sets that are not here: {len(data) - len(here)}. `adgcl data list` names them.")
     screen.show(_summary(problems))
     if broken:
         raise typer.Exit(1)

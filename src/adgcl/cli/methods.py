@@ -40,7 +40,7 @@ def methods(as_json: Json = False) -> None:
     screen.emit({**found, "broken": broken})
     for noun, rows in found.items():
         title = _TITLES.get(noun, noun.capitalize())
-        columns = ("name", "title", "what it is") if noun == "methods" else ("name", "what it is")
+        columns = ("name", "title", "what it is") if "title" in rows[0] else ("name", "what it is")
         cells = [tuple(row[key] for key in ("name", "title", "description") if key in row) for row in rows]
         screen.show(table(columns, cells, title=title))
     for module, why in broken.items():
