@@ -6,7 +6,6 @@ import json
 import os
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -25,12 +24,13 @@ def adgcl(*arguments: str, **options: object) -> subprocess.CompletedProcess[str
 def test_help_is_quick() -> None:
     times = []
     for _ in range(3):
-        started = time.monotonic()
+        before = os.times()
         answer = adgcl("--help")
-        times.append(time.monotonic() - started)
+        after = os.times()
+        # Processor time: other programs on the machine take none of it.
+        times.append(after.children_user + after.children_system - before.children_user - before.children_system)
         assert answer.returncode == 0 and "pretrain" in answer.stdout
-    # Half a second is the aim; a loaded machine gets twice that.
-    assert min(times) < 1.0
+    assert min(times) < 0.6
 
 
 def test_help_imports_nothing_heavy() -> None:
