@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from typing import cast
 
 import torch
 from pydantic import Field
 from torch import Tensor, nn
 
-from adgcl.core.schema import Features, FeatureSpec, Task
+from adgcl.core.schema import FeatureSpec, Task
 from adgcl.encoders.base import EncoderConfig, make_encoder
 from adgcl.encoders.dense import Dense
+from adgcl.encoders.stack import Stack
 from adgcl.graphs.kernels.ops import rows
 from adgcl.graphs.store.batch import GraphBatch
-from adgcl.graphs.store.view import View
-from adgcl.methods.base import METHODS, Metrics, switch
+from adgcl.methods.base import METHODS, Metrics
 from adgcl.methods.masking import Masked, Masking, MaskingConfig
 from adgcl.objectives.cosine_error import cosine_error
 
@@ -33,11 +33,10 @@ class GraphMAEConfig(MaskingConfig):
 class GraphMAE(Masking):
     """`min over encoder, decoder of mean (1 - cos(decoder(codes)_i, category_i))^gamma` over the hidden nodes i.
 
-    The decoder is one layer of the encoder's own kind, on the same graphs, whose nodes now carry the encoder's rows.
-    Those of hidden nodes are hidden again, behind a learned row: their neighbours alone tell what they are.
+    The codes are the encoder's rows; those of hidden nodes are set to 0, so that only their neighbours tell what they
+    are. The decoder is a linear map, one layer of the encoder's own kind, and a linear map to the categories.
 
-    Deviation: the authors' code for molecules has zeros in place of the learned row, which their paper describes. Their
-    layer ends in the categories; ours ends in a row as wide as the encoder's, and a linear map takes it to them.
+    Deviation: in the authors' code the layer itself ends in the categories, without the last map.
     """
 
     Config = GraphMAEConfig
@@ -46,11 +45,13 @@ class GraphMAE(Masking):
 
     def __init__(self, config: GraphMAEConfig, encoder: EncoderConfig, spec: FeatureSpec, task: Task) -> None:
         super().__init__(config, encoder, spec, task)
-        # One layer has nothing after it that would want normal rows.
+        # Nothing comes after the one layer that would want normalised rows.
         one_layer = {"num_layers": 1, "layers": "last", "batch_norm": False, "dropout": 0.0}
-        carried = FeatureSpec(Features(num_dim=self.encoder.node_dim), spec.edge)
+        self.decoder = make_encoder(self.encoder.config.model_copy(update=one_layer), spec)
         self.activation = nn.PReLU()
-        self.decoder = make_encoder(self.encoder.config.model_copy(update=one_layer), carried)
+        self.to_decoder = Dense(self.encoder.node_dim, cast(int, self.decoder.inputs.width), bias=False)
+        # Its rows come from the encoder, not from what nodes carry.
+        self.decoder.inputs = nn.Identity()
         self.head = Dense(self.decoder.node_dim, self.num_categories)
 
     def step(self, batch: GraphBatch, generator: torch.Generator) -> Metrics:
@@ -61,6 +62,7 @@ class GraphMAE(Masking):
         return {"loss": loss.detach()}
 
     def _decoded(self, node_emb: Tensor, masked: Masked) -> Tensor:
-        switch(self.decoder, training=True)
-        graphs = replace(masked.batch, x=None, x_num=self.activation(node_emb))
-        return self.decoder(graphs, View(feature_keep=1.0 - masked.hidden.float())).node_emb
+        """The decoder's rows of all nodes."""
+        codes = self.to_decoder(self.activation(node_emb)).masked_fill(masked.hidden.unsqueeze(1), 0.0)
+        edges = self.decoder.edge_inputs(masked.batch)
+        return self.decoder.states(codes, masked.batch, Stack((None,), (None,)), edges)[-1]
