@@ -36,5 +36,6 @@ def test_the_defaults_of_pretext_methods_are_the_published_settings(method):
 
 def test_faults_are_for_published_figures_only():
     graphcl, joaov2 = presets()["graphcl-transfer"], presets()["joaov2-transfer"]
-    assert graphcl.as_published == {"method": {"star_subgraph": True}} and "star_subgraph" not in graphcl.settings["method"]
+    assert graphcl.as_published == {"method": {"star_subgraph": True}}
+    assert "star_subgraph" not in graphcl.settings["method"]
     assert joaov2.as_published == {"method": {"head_per": "epoch"}}

@@ -18,7 +18,7 @@ from adgcl.methods.base import METHODS, Method, MethodConfig, Metrics, switch
 from adgcl.methods.optimizer import PlayerAdam
 from adgcl.objectives.pair_scores import inner_products, pair_loss
 
-# A graph with E directed edges gets at most this many times E draws to find its non-edges.
+# Rounds of draws for non-edges; in each, a graph draws as many pairs as it has directed edges.
 _ROUNDS = 5
 
 Pairs = tuple[Tensor, Tensor]
@@ -55,9 +55,8 @@ class EdgePred(Method):
             # Nothing to learn: neither the normalisation nor Adam's averages may move.
             return {"loss": torch.zeros((), device=batch.device)}
         joined = rows(batch.col, edges), rows(batch.target, edges)
-        apart = draw_non_edges(
-            batch, torch.bincount(rows(batch.batch, joined[0]), minlength=batch.num_graphs), generator
-        )
+        counts = torch.bincount(rows(batch.batch, joined[0]), minlength=batch.num_graphs)
+        apart = draw_non_edges(batch, counts, generator)
         switch(self.encoder, training=True)
         node_emb = self.encoder.node_emb(batch)
         positive, negative = (inner_products(*(rows(node_emb, end) for end in pairs)) for pairs in (joined, apart))
