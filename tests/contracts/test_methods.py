@@ -32,7 +32,13 @@ def settings(name, encoder="gin", **training):
 @pytest.fixture(params=[(m, e) for m in METHODS for e in ENCODERS], ids=lambda p: "-".join(p))
 def case(request):
     name, encoder = request.param
-    return name, encoder, random_store(num_graphs=14, seed=4, **ENCODERS[encoder])
+    return name, encoder, random_store(num_graphs=14, seed=4, **features(name, encoder))
+
+
+def features(name, encoder):
+    """What the graphs carry that a method is tried on: as little as it gets by with, or what the encoder is for."""
+    needed = {"node_sizes": (4,)} if METHODS[name].needs_categories else {}
+    return {**needed, **ENCODERS[encoder]}
 
 
 def weights(method):
@@ -64,6 +70,17 @@ def test_what_a_method_does_not_apply_to_is_refused(case):
             refuses(bare)
     with pytest.raises(DataError, match="SMILES"):
         method.embed(store.batch([0]))
+
+
+def test_nodes_without_categories_are_refused_by_who_predicts_them(case):
+    name, encoder, _ = case
+    bare = random_store(num_graphs=3, num_dim=2)
+    if METHODS[name].needs_categories:
+        with pytest.raises(DataError, match="these nodes have none") as caught:
+            build_method(settings(name, encoder), bare.spec, bare.task)
+        assert "data.features=degrees" in caught.value.hint
+    else:
+        build_method(settings(name, encoder), bare.spec, bare.task)
 
 
 def test_a_step_trains_exactly_what_the_optimisers_hold(case):
@@ -103,7 +120,7 @@ def test_awkward_batches_train_and_embed(case, ids):
 
 def test_learning_lowers_the_loss_on_eight_graphs(case):
     name, encoder, _ = case
-    store = distinct_store(**ENCODERS[encoder])
+    store = distinct_store(**features(name, encoder))
     method = build_method(settings(name, encoder), store.spec, store.task)
     if not method.optimizers:
         pytest.skip("does not learn")

@@ -91,6 +91,9 @@ OUR_METHODS = {
     "nadgcl-opt": "NAD-GCL-OPT",
     "joao": "JOAO",
     "joaov2": "JOAOv2",
+    "edge_pred": "EdgePred",
+    "attr_masking": "AttrMasking",
+    "context_pred": "ContextPred",
 }
 
 TABLE1_DATASETS = sorted({r.dataset for t in ("table1-tu", "table1-ogb") for r in results(t)})

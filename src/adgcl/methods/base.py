@@ -46,6 +46,8 @@ class Method(nn.Module):
     protocol: ClassVar[str] = ""
     needs_labels: ClassVar[bool] = False
     needs_smiles: ClassVar[bool] = False
+    # Whether nodes must carry a category, such as the element of an atom.
+    needs_categories: ClassVar[bool] = False
     # Whether every seed gives the same embedding.
     deterministic: ClassVar[bool] = False
     trains: bool = True
@@ -53,6 +55,12 @@ class Method(nn.Module):
 
     def __init__(self, config: MethodConfig, encoder: EncoderConfig, spec: FeatureSpec, task: Task) -> None:
         super().__init__()
+        if self.needs_categories and not spec.node.sizes:
+            raise DataError(
+                f"{self.title} predicts the categories of nodes, and these nodes have none.",
+                "Take the labels that the data has (--set data.features=labels), or degrees in their place "
+                "(--set data.features=degrees).",
+            )
         self.config, self.spec, self.task = config, spec, task
         self.optimizers: dict[str, Optimizer] = {}
 

@@ -29,6 +29,7 @@ _SPECS: dict[str, FeatureSpec] = {
     # and fails on the fourth tag ("other"); ours has four.
     "hu": FeatureSpec(Features((120, 4)), Features((6, 3)), "hu"),
 }
+_MASKS: dict[str, tuple[int, int]] = {"hu": (119, 5)}
 
 
 def feature_spec(features: str) -> FeatureSpec:
@@ -36,6 +37,12 @@ def feature_spec(features: str) -> FeatureSpec:
     if features not in _SPECS:
         raise UnknownNameError("molecule feature set", str(features), get_args(FeatureSet))
     return _SPECS[features]
+
+
+def mask_codes(spec: FeatureSpec) -> tuple[int, int] | None:
+    """The codes of the first atom and bond columns that mean "hidden", where a feature set has such codes."""
+    # Degrees may stand beside the columns of the feature set: `hu+degrees`.
+    return _MASKS.get(spec.name.partition("+")[0])
 
 
 def encode(raw: RawMolecules, features: str) -> tuple[Codes, Codes]:
