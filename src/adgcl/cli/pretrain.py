@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -76,7 +77,7 @@ def pretrain(
         "precision": precision,
         "start_from": start_from,
     }
-    request = make_request(method, config, assignments, preset=preset, **training)
+    request = replace(make_request(method, config, assignments, **training), preset=preset)
     done = _run(screen, source, out, request, resume)
     screen.emit(_summary(done))
     _print_summary(screen, done)

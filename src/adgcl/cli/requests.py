@@ -28,11 +28,10 @@ def make_request(
     config: Path | None,
     assignments: Sequence[str] | None,
     protocol: dict[str, Any] | None = None,
-    preset: str | None = None,
     **training: Any,
 ) -> Request:
     """What the user asks for; `training` are flags of that section, of which those that were given count."""
     from adgcl.experiments.planning import Request
 
     flags = {"training": given(**training), **({"protocol": protocol} if protocol else {})}
-    return Request(method, config, flags, tuple(assignments or ()), preset)
+    return Request(method, config, flags, tuple(assignments or ()))

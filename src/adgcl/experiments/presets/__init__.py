@@ -1,8 +1,8 @@
 """Presets: the settings a row of a table runs with on each family of data, one TOML each.
 
 A row is a method, or an experiment with a method that has a name of its own, such as `adgcl-opt`: its file names the
-method in `[settings.method]`, or takes everything from the file it gives as `base` and changes some of it. Any preset can
-also be asked for by its whole name, whatever the data: `adgcl pretrain --preset`.
+method in `[settings.method]`, or takes everything from the file it gives as `base` and changes some of it. Any preset
+can also be asked for by its whole name, whatever the data: `adgcl pretrain --preset`.
 """
 
 from __future__ import annotations
