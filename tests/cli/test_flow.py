@@ -40,6 +40,23 @@ def test_a_csv_with_bad_rows_goes_all_the_way(run, molecules: Path) -> None:
     assert record["dataset"] == "molecules" and record["protocol"] == "finished-run"
 
 
+def test_a_preset_by_name(run, molecules: Path, toys: Path) -> None:
+    """The settings of transfer learning, molecules read as Hu et al. do; other graphs have no such features."""
+    done = run("pretrain", molecules, "--preset", "adgcl-transfer", "--out", "run", "--epochs", 1, *SMALL, "--json")
+    assert done.code == 0 and json.loads(done.out)["graphs"] == 13
+    config = json.loads(Path("run/config.json").read_text())
+    assert config["encoder"]["name"] == "hu_gin" and config["encoder"]["message"] == "relu"
+    assert config["data"]["atom_features"] == "hu" and config["training"]["batch_size"] == 256
+    resumed = run("pretrain", molecules, "--out", "run", "--resume", "--epochs", 2)
+    assert resumed.code == 0 and json.loads(Path("run/config.json").read_text())["encoder"] == config["encoder"]
+    embedded = run("embed", "run", molecules, "--out", "vectors.npy")
+    assert embedded.code == 0 and np.load("vectors.npy").shape == (16, 8)
+    refused = run("pretrain", toys, "--preset", "adgcl-transfer", "--out", "other")
+    assert refused.code == 1 and "--set data.atom_features=hu" in refused.err
+    unknown = run("pretrain", toys, "--preset", "adgcl-transport", "--out", "other")
+    assert unknown.code == 1 and "Did you mean 'adgcl-transfer'" in unknown.err
+
+
 def test_a_tu_folder_goes_all_the_way(run, toys: Path) -> None:
     assert run("pretrain", toys, "--out", "run", "--epochs", 2, *SMALL, "--quiet").code == 0
     answer = run("embed", "run", toys, "--out", "vectors.npy", "--json")

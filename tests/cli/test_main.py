@@ -125,7 +125,9 @@ def test_methods(run) -> None:
     tree = json.loads(run("methods", "--json").out)
     assert {"adgcl", "random_init"} <= {row["name"] for row in tree["methods"]}
     assert all(row["description"] for rows in tree.values() for row in rows)
-    assert "AD-GCL" in run("methods").out
+    assert {"adgcl-transfer", "adgcl-tu"} <= {row["name"] for row in tree["presets"]}
+    shown = run("methods").out
+    assert "AD-GCL" in shown and "--preset NAME" in shown and "hu_gin" in shown
 
 
 def test_python_dash_m_is_the_command() -> None:

@@ -12,13 +12,8 @@ from adgcl.core.schema import FeatureSpec
 from adgcl.encoders.base import ENCODERS, EncoderConfig, make_encoder
 from adgcl.graphs.store.store import pack
 from adgcl.graphs.store.view import View
+from tests.encoder_cases import cases_of, one_node
 from tests.graph_cases import random_store
-
-CASES = {
-    "plain": {},
-    "codes": {"node_sizes": (4, 3), "edge_sizes": (3, 2)},
-    "reals": {"node_sizes": (5,), "num_dim": 2},
-}
 
 
 def encoder(name, spec: FeatureSpec, **settings):
@@ -26,10 +21,10 @@ def encoder(name, spec: FeatureSpec, **settings):
     return make_encoder(EncoderConfig(name=name, hidden_dim=6, num_layers=3, **settings), spec)
 
 
-@pytest.fixture(params=[(n, c) for n in ENCODERS for c in CASES], ids=lambda p: "-".join(p))
+@pytest.fixture(params=[(n, c) for n in ENCODERS for c in cases_of(n)], ids=lambda p: "-".join(p))
 def case(request):
     name, features = request.param
-    store = random_store(seed=5, **CASES[features])
+    store = random_store(seed=5, **cases_of(name)[features])
     model = encoder(name, store.spec)
     model(store.batch(np.arange(12)))  # running statistics that are not the initial ones
     return model.eval(), store
@@ -159,10 +154,10 @@ def test_options_change_the_shape_and_the_numbers():
 @pytest.mark.parametrize("name", list(ENCODERS))
 def test_smallest_batches_work_in_training(name):
     """One graph with one node and no edge has no variance to normalise by."""
-    store = pack([1], [0], np.zeros((2, 0), int))
+    store = one_node(name)
     model = encoder(name, store.spec).train()
     out = model(store.batch([0])).graph_emb
-    assert out.shape == (1, 6)
+    assert out.shape == (1, model.graph_dim)
     assert torch.isfinite(out).all()
     pair = model.pair(store.batch([0]), View(edge_keep=torch.ones(0)))
     assert torch.isfinite(pair[1].graph_emb).all()

@@ -9,16 +9,16 @@ import torch
 from adgcl.encoders.base import ENCODERS, EncoderConfig, make_encoder
 from adgcl.graphs.store.store import pack
 from adgcl.graphs.store.view import AddedEdges, View
+from tests.encoder_cases import bare_case, rich_case
 from tests.graph_cases import random_store
 
-FEATURES = {"gin": {"node_sizes": (4,), "num_dim": 2}, "gine": {"node_sizes": (4, 3), "edge_sizes": (3, 2)}}
 SHAPES = [(readout, layers) for readout in ("sum", "mean", "max") for layers in ("last", "all")]
 
 
 @pytest.fixture(params=[(n, s) for n in ENCODERS for s in SHAPES], ids=lambda p: "-".join((p[0], *p[1])))
 def case(request):
     name, (readout, layers) = request.param
-    store = random_store(seed=5, **FEATURES.get(name, {}))
+    store = random_store(seed=5, **rich_case(name))
     return encoder(name, store.spec, readout=readout, layers=layers), store.batch(np.arange(12)), store
 
 
@@ -112,17 +112,31 @@ def test_weights_of_one_are_no_view(case, training):
 @pytest.mark.parametrize("name", list(ENCODERS))
 @pytest.mark.parametrize("training", [True, False])
 def test_an_added_edge_is_an_edge(name, training):
-    """With weight 1 it equals an edge of the batch (one without features), with weight 0 no edge at all."""
-    store = random_store(seed=6, node_sizes=(4,))
+    """With weight 1 it equals an edge of the batch (one that carries nothing), with weight 0 no edge at all."""
+    store = random_store(seed=6, **bare_case(name))
     batch = store.batch(np.arange(12))
     chosen = torch.rand(batch.num_edges, generator=torch.Generator().manual_seed(0)) < 0.5
     source, target = batch.edge_index[:, chosen]
     model = encoder(name, store.spec)
+    said = silence_edges(model)
     added = AddedEdges(source, target, torch.ones(len(source)))
     moved = outcome(model, batch, View(edge_keep=(~chosen).float(), added=added), training)
-    same(moved, outcome(model, batch, None, training))
+    there = outcome(model, batch, None, training)
+    for found in (moved, there):
+        for parameter in said:  # what edges carry is learned from those that carry something
+            found[3].pop(parameter)
+    same(moved, there)
     gone = View(added=AddedEdges(source, target, torch.zeros(len(source))))
     same(outcome(model, batch, gone, training), outcome(model, batch, None, training))
+
+
+def silence_edges(model):
+    """Let no edge carry anything; returns the names of the parameters that said what edges carry."""
+    said = [name for name, _ in model.named_parameters() if ".bonds." in name or ".marks." in name]
+    with torch.no_grad():
+        for name in said:
+            model.get_parameter(name).zero_()
+    return said
 
 
 def mixed_views(batch):
@@ -152,7 +166,7 @@ def test_any_stack_of_views_is_as_many_passes(case, training):
     views = mixed_views(batch)
     parameters = [p for p in model.parameters() if p.requires_grad]
     start = {k: v.clone() for k, v in model.state_dict().items()}
-    mix = torch.randn(len(views), batch.num_graphs, model.node_dim)
+    mix = torch.randn(len(views), batch.num_graphs, model.graph_dim)
     results = []
     for together in (True, False):
         model.load_state_dict(start)

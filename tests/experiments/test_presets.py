@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from adgcl.core.errors import ConfigError, UnknownNameError
@@ -11,6 +13,9 @@ from adgcl.experiments.presets import Preset, _on_its_base, is_row, presets
 from adgcl.experiments.tables.rows import datasets_of, rows_of
 from adgcl.methods.base import METHODS
 from adgcl.published import layout, layouts
+from adgcl.training.run_config import resolve
+from adgcl.training.trainer import build_method
+from tests.ppi_arrays import ppi_arrays, write_ppi
 
 
 @pytest.mark.parametrize("name", sorted(presets()))
@@ -21,6 +26,46 @@ def test_every_preset_names_a_method_with_settings_that_it_has(name):
     for key in (*preset.tune, *preset.take):
         section, _, field = key.partition(".")
         assert section == "method" and field in METHODS[preset.method].Config.model_fields
+
+
+@pytest.mark.parametrize("name", sorted(presets()))
+def test_every_preset_resolves_to_settings_that_are_there(name):
+    """As they stand in the file: nothing in it is passed over as unknown."""
+    settings = presets()[name].settings
+    run = resolve(settings).to_tree()
+    for section, values in settings.items():
+        assert {key: run[section][key] for key in values} == values
+
+
+def test_a_preset_by_name_is_taken_whatever_the_data(toys):
+    dataset = load_dataset(toys)
+    chosen = plan(dataset, Request(preset="adgcl-transfer", assignments=("training.epochs=3",)))
+    expected = resolve(presets()["adgcl-transfer"].settings, ("training.epochs=3",))
+    assert chosen.run == expected and chosen.row == "adgcl"
+    assert chosen.run.encoder.message == "relu" and chosen.run.method.directions == "one"
+    assert plan(dataset, chosen.request).run == chosen.run
+    assert plan(dataset, Request(preset="adgcl-best-tu")).row == "adgcl-best"
+    with pytest.raises(UnknownNameError, match="Did you mean 'adgcl-transfer'"):
+        plan(dataset, Request(preset="adgcl-transfr"))
+    with pytest.raises(ConfigError, match="is for adgcl, not graphcl"):
+        plan(dataset, Request("graphcl", preset="adgcl-transfer"))
+
+
+def test_another_encoder_takes_from_a_preset_what_fits_it(toys):
+    request = Request(preset="adgcl-transfer", assignments=("encoder.name=gine",))
+    encoder = plan(load_dataset(toys), request).run.encoder
+    assert (encoder.name, encoder.hidden_dim, encoder.readout) == ("gine", 300, "mean")
+    with pytest.raises(ConfigError, match="message"):
+        plan(load_dataset(toys), replace(request, assignments=("encoder.name=gine", "encoder.message=relu")))
+
+
+def test_protein_interactions_have_a_preset_of_their_own(tmp_path):
+    write_ppi(tmp_path, ppi_arrays(labelled=False), labelled=False)
+    dataset = load_dataset("PPI-306K", data_dir=tmp_path, cache=False)
+    for method in ("adgcl", "graphcl"):
+        run = plan(dataset, Request(method)).run
+        assert (run.method.name, run.encoder.name, run.training.batch_size) == (method, "ppi_gin", 256)
+    build_method(plan(dataset, Request(assignments=("encoder.hidden_dim=8",))).run, dataset.store.spec, dataset.task)
 
 
 def test_a_row_with_a_base_differs_from_it_only_where_it_says():

@@ -12,11 +12,12 @@ _TITLES = {
     "methods": "Methods (--method NAME)",
     "encoders": "Encoders (--set encoder.name=NAME)",
     "protocols": "Protocols (--protocol NAME)",
+    "presets": "Presets (adgcl pretrain --preset NAME)",
 }
 
 
 def methods(as_json: Json = False) -> None:
-    """List the methods, encoders, augmentations and protocols, each with what it is.
+    """List the methods, encoders, augmentations, protocols and presets, each with what it is.
 
     \b
     Examples:
@@ -25,6 +26,7 @@ def methods(as_json: Json = False) -> None:
     """
     from adgcl.augmentations.base import AUGMENTATIONS
     from adgcl.encoders.base import ENCODERS
+    from adgcl.experiments.presets import presets
     from adgcl.methods.base import METHODS
     from adgcl.protocols.base import PROTOCOLS
 
@@ -36,6 +38,7 @@ def methods(as_json: Json = False) -> None:
         "protocols": PROTOCOLS,
     }
     found = {noun: [_describe(name, registry[name]) for name in registry] for noun, registry in registries.items()}
+    found["presets"] = [{"name": name, "description": preset.title} for name, preset in presets().items()]
     broken = {module: why for registry in registries.values() for module, why in registry.broken.items()}
     screen.emit({**found, "broken": broken})
     for noun, rows in found.items():

@@ -66,6 +66,14 @@ Method = Annotated[
     str | None,
     typer.Option("--method", "-m", help="How to learn; `adgcl methods` lists them.", rich_help_panel=_SETTINGS),
 ]
+Preset = Annotated[
+    str | None,
+    typer.Option(
+        "--preset",
+        help="Start from the settings of this preset, whatever the data; `adgcl methods` lists them.",
+        rich_help_panel=_SETTINGS,
+    ),
+]
 Epochs = Annotated[int | None, typer.Option("--epochs", help="Passes over the data.", rich_help_panel=_SETTINGS)]
 BatchSize = Annotated[int | None, typer.Option("--batch-size", help="Graphs per step.", rich_help_panel=_SETTINGS)]
 Device = Annotated[

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -23,6 +24,7 @@ def pretrain(
     data: options.DataArgument,
     out: Annotated[Path, typer.Option("--out", "-o", help="The run folder to make.")],
     method: options.Method = None,
+    preset: options.Preset = None,
     epochs: options.Epochs = None,
     batch_size: options.BatchSize = None,
     seed: Annotated[
@@ -45,8 +47,9 @@ def pretrain(
 ) -> None:
     """Learn from graphs without labels; everything is kept in a run folder.
 
-    Settings come from the preset of the method and the kind of data, then
-    --config, then flags, then --set. Ctrl-C saves; --resume goes on.
+    Settings come from the preset of the method and the kind of data (or
+    --preset), then --config, then flags, then --set. Ctrl-C saves; --resume
+    goes on.
 
     \b
     Examples:
@@ -54,6 +57,7 @@ def pretrain(
       adgcl pretrain molecules.csv --smiles-column smiles --out runs/mine
       adgcl pretrain MUTAG --out runs/mutag --set reg_lambda=1
       adgcl pretrain MUTAG --out runs/mutag --resume --epochs 300
+      adgcl pretrain ZINC-250K --preset adgcl-transfer --out runs/zinc250k
     """
     screen = Screen(as_json, quiet)
     source = make_source(
@@ -73,7 +77,8 @@ def pretrain(
         "precision": precision,
         "start_from": start_from,
     }
-    done = _run(screen, source, out, make_request(method, config, assignments, **training), resume)
+    request = replace(make_request(method, config, assignments, **training), preset=preset)
+    done = _run(screen, source, out, request, resume)
     screen.emit(_summary(done))
     _print_summary(screen, done)
     _print_next(screen, done, source)

@@ -39,7 +39,7 @@ def settings(
             table(("setting", "default", "allowed", "what it does"), cells, title=f"[{name}]".replace("[", r"\["))
         )
     screen.say(
-        "Defaults of a command come from the preset of the method and the kind of data; "
+        "Defaults of a command come from the preset of the method and the kind of data; `adgcl methods` lists presets; "
         "what it used is in the run folder's config.json."
     )
 

@@ -8,7 +8,7 @@ from functools import cache
 from adgcl.core.errors import UnknownNameError
 from adgcl.data.entry import Entry
 
-FAMILIES = ("tu", "ogb", "zinc", "moleculenet", "freesolv", "generated")
+FAMILIES = ("tu", "ogb", "zinc", "moleculenet", "ppi", "freesolv", "generated")
 
 
 @cache

@@ -25,7 +25,8 @@ class Entry:
     """A data set known by name: what it is, the files it needs, and how to read them.
 
     `files` are relative to the data folder; any one of the alternatives in a tuple will do. `load` gets the
-    data folder and returns the Dataset with every feature the source has.
+    data folder and returns the Dataset with every feature the source has. Where the files are not those of the public
+    home, `by_hand` says how they are made.
     """
 
     name: str
@@ -36,6 +37,7 @@ class Entry:
     files: tuple[tuple[str, ...], ...] = ()
     downloads: tuple[Download, ...] = ()
     aliases: tuple[str, ...] = ()
+    by_hand: str = ""
 
     def is_here(self, folder: Path) -> bool:
         return all(any((folder / path).exists() for path in choices) for choices in self.files)

@@ -57,8 +57,13 @@ class Encoder(nn.Module):
 
     @property
     def node_dim(self) -> int:
-        """Columns of `node_emb`; `graph_emb` has as many."""
+        """Columns of `node_emb`."""
         return self.config.hidden_dim * (self.config.num_layers if self.config.layers == "all" else 1)
+
+    @property
+    def graph_dim(self) -> int:
+        """Columns of `graph_emb`."""
+        return self.node_dim
 
     def edge_inputs(self, batch: GraphBatch) -> Any:
         """What every layer needs to know about the edges; computed once for all layers."""

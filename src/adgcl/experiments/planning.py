@@ -10,7 +10,7 @@ from typing import Any
 from adgcl.core.config import Config, Tree, build, merged, parse_overrides, read_toml
 from adgcl.core.errors import ConfigError
 from adgcl.data.dataset import Dataset
-from adgcl.experiments.presets import Preset, preset_for
+from adgcl.experiments.presets import Preset, named_preset, preset_for
 from adgcl.experiments.source import atom_features_of
 from adgcl.methods.base import METHODS
 from adgcl.protocols.base import DEFAULT_PROTOCOL, PROTOCOLS, Protocol, ProtocolConfig, make_protocol
@@ -19,12 +19,16 @@ from adgcl.training.run_config import DEFAULT_METHOD, RunConfig, as_table, named
 
 @dataclass(frozen=True)
 class Request:
-    """What the user asks for: a method or row, a TOML file, flags (nested settings), and `key=value` assignments."""
+    """What the user asks for: a method or row, a TOML file, flags (nested settings), and `key=value` assignments.
+
+    `preset` names a preset to start from, in place of the one for the method and the kind of data.
+    """
 
     method: str | None = None
     config: Path | None = None
     flags: Mapping[str, Any] = field(default_factory=dict)
     assignments: tuple[str, ...] = ()
+    preset: str | None = None
 
     def with_flags(self, *flags: Mapping[str, Any]) -> Request:
         """The same with more flags, which win over those it has."""
@@ -68,8 +72,7 @@ def plan(dataset: Dataset, request: Request, saved: RunConfig | None = None, pro
     `saved` is a run that goes on; `protocol` judges methods that leave it open, unless the user names another.
     """
     file = _tables(read_toml(request.config)) if request.config else {}
-    row = _row_name(request, file, saved)
-    preset = preset_for(row, dataset)
+    row, preset = _row_and_preset(dataset, request, file, saved)
     method = preset.method
     METHODS[method].check_data(dataset)
     chosen = _protocol_name(request, file, preset, protocol)
@@ -79,10 +82,16 @@ def plan(dataset: Dataset, request: Request, saved: RunConfig | None = None, pro
     judging = _judging(known["protocol"], chosen, preset, request, file, assigned)
     atoms = atom_features_of(dataset)
     own = {"data": {"atom_features": atoms}} if atoms else {}
-    base = merged(own, preset.settings_for(dataset, judging.mode), saved.to_tree() if saved else {})
+    base = merged(own, _fitting(preset.settings_for(dataset, judging.mode), known), saved.to_tree() if saved else {})
     tree = merged(base, file, request.flags, assigned, {"method": {"name": method}})
     tree.pop("protocol", None)
     return Plan(resolve(tree), judging, row)
+
+
+def _fitting(settings: Tree, known: Mapping[str, type[Config]]) -> Tree:
+    """A preset without what it says about an encoder of its own, where the user chose another."""
+    fields = known["encoder"].model_fields
+    return {**settings, "encoder": {k: v for k, v in settings.get("encoder", {}).items() if k in fields}}
 
 
 def plan_protocol(request: Request, protocol: str) -> ProtocolConfig:
@@ -141,10 +150,20 @@ def _check_tuned(preset: Preset, given: Mapping[str, Any]) -> None:
             )
 
 
-def _row_name(request: Request, file: Mapping[str, Any], saved: RunConfig | None) -> str:
-    """The assignment, the flag, the file, the run that goes on, or AD-GCL."""
+def _row_and_preset(
+    dataset: Dataset, request: Request, file: Mapping[str, Any], saved: RunConfig | None
+) -> tuple[str, Preset]:
+    """The row that the assignment, the flag or the file names, else that of the preset or the run that goes on."""
     asked = _assigned(request, "method.name") or request.method or named(file, "method", "")
-    return asked or (saved.method.name if saved else DEFAULT_METHOD)
+    if not request.preset:
+        row = asked or (saved.method.name if saved else DEFAULT_METHOD)
+        return row, preset_for(row, dataset)
+    preset = named_preset(request.preset)
+    if asked not in ("", preset.row, preset.method):
+        raise ConfigError(
+            f"The preset {preset.name!r} is for {preset.method}, not {asked}.", "Leave out the method or the preset."
+        )
+    return preset.row, preset
 
 
 def _assigned(request: Request, key: str) -> str:

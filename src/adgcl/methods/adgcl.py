@@ -83,7 +83,7 @@ class ADGCL(Method):
     def __init__(self, config: ADGCLConfig, encoder: EncoderConfig, spec: FeatureSpec, task: Task) -> None:
         super().__init__(config, encoder, spec, task)
         self.encoder = make_encoder(encoder, spec)
-        self.head = ProjectionHead(self.encoder.node_dim)
+        self.head = ProjectionHead(self.encoder.graph_dim)
         initialise(self)
         self.augmenter = make_augmenter(config.augmentations, encoder, config.gate, spec)
         self.ratio_names = self.kept(config)[1:]

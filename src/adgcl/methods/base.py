@@ -86,7 +86,7 @@ class Method(nn.Module):
     @property
     def width(self) -> int:
         """Columns of an embedding."""
-        return self.encoder.node_dim
+        return self.encoder.graph_dim
 
     def make_optimizers(self) -> dict[str, Optimizer]:
         """One optimiser per player, made after the networks are on their device."""

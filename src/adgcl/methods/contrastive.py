@@ -42,7 +42,7 @@ class Contrastive(Method):
 
     def make_head(self) -> nn.Module:
         """The map from `graph_emb` to `z`."""
-        return ProjectionHead(self.encoder.node_dim)
+        return ProjectionHead(self.encoder.graph_dim)
 
     def make_optimizers(self) -> dict[str, Optimizer]:
         return {"encoder": PlayerAdam(self.parameters(), self.config.lr)}

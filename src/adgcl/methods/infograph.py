@@ -33,13 +33,13 @@ class InfoGraphConfig(MethodConfig):
 
 
 class ShortcutHead(nn.Module):
-    """`relu(W3 relu(W2 relu(W1 h))) + W0 h`, as wide as its input."""
+    """`relu(W3 relu(W2 relu(W1 h))) + W0 h`."""
 
-    def __init__(self, width: int) -> None:
+    def __init__(self, in_dim: int, width: int) -> None:
         super().__init__()
-        layers = [part for _ in range(3) for part in (Dense(width, width), nn.ReLU())]
+        layers = [part for columns in (in_dim, width, width) for part in (Dense(columns, width), nn.ReLU())]
         self.block = nn.Sequential(*layers)
-        self.shortcut = Dense(width, width)
+        self.shortcut = Dense(in_dim, width)
 
     def forward(self, h: Tensor) -> Tensor:
         z: Tensor = self.block(h) + self.shortcut(h)
@@ -65,8 +65,8 @@ class InfoGraph(Method):
         super().__init__(config, encoder, spec, task)
         self.encoder = make_encoder(encoder, spec)
         width = self.encoder.node_dim
-        self.local_head, self.global_head = ShortcutHead(width), ShortcutHead(width)
-        self.discriminator = None if config.prior == "off" else _discriminator(width)
+        self.local_head, self.global_head = ShortcutHead(width, width), ShortcutHead(self.encoder.graph_dim, width)
+        self.discriminator = None if config.prior == "off" else _discriminator(self.encoder.graph_dim)
         initialise(self)
 
     def make_optimizers(self) -> dict[str, Optimizer]:

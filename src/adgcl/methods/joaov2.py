@@ -49,7 +49,7 @@ class JOAOv2(JOAO):
         self.register_buffer("drawn_head", torch.tensor(_UNDRAWN))
 
     def make_head(self) -> nn.Module:
-        return nn.ModuleList(ProjectionHead(self.encoder.node_dim) for _ in self.config.pool)
+        return nn.ModuleList(ProjectionHead(self.encoder.graph_dim) for _ in self.config.pool)
 
     def step(self, batch: GraphBatch, generator: torch.Generator) -> Metrics:
         if self.drawn_head == _UNDRAWN:

@@ -58,7 +58,7 @@ class Supervised(Method):
         if task.kind == "none" or outputs < 1:
             raise DataError("The method 'supervised' learns from labels, and these graphs have none.", _ADVICE)
         self.encoder = make_encoder(encoder, spec)
-        self.head = nn.Linear(self.encoder.node_dim, outputs)
+        self.head = nn.Linear(self.encoder.graph_dim, outputs)
         self.register_buffer("target_mean", torch.zeros(task.num_tasks))
         self.register_buffer("target_scale", torch.ones(task.num_tasks))
         initialise(self)

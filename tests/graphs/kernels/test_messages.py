@@ -1,4 +1,4 @@
-"""GINE's messages against the plain formula."""
+"""Messages with edge features against the plain formula."""
 
 from __future__ import annotations
 
@@ -21,15 +21,17 @@ kernels = compiled_and_torch(messages)
 
 
 @pytest.mark.usefixtures("kernels")
+@pytest.mark.parametrize("relu", [True, False])
 @pytest.mark.parametrize("weighted", [True, False])
-def test_it_equals_autograd_of_the_plain_formula(batch, weighted):
+def test_it_equals_autograd_of_the_plain_formula(batch, weighted, relu):
     x = torch.randn(batch.num_nodes, 6, requires_grad=True)
     table = torch.randn(3, 6, requires_grad=True)
     weight = torch.rand(batch.num_edges, requires_grad=True)
     code = batch.edge_attr[:, 0]
     inputs = (x, table, weight) if weighted else (x, table)
-    fast = edge_message_sum(x, table, code, batch, weight if weighted else None)
-    message = (x[batch.edge_index[0]] + table[code]).relu() * (weight[:, None] if weighted else 1.0)
+    fast = edge_message_sum(x, table, code, batch, weight if weighted else None, relu)
+    message = x[batch.edge_index[0]] + table[code]
+    message = (message.relu() if relu else message) * (weight[:, None] if weighted else 1.0)
     slow = torch.zeros_like(x).index_add(0, batch.target, message)
     torch.testing.assert_close(fast, slow)
     for ours, theirs in zip(

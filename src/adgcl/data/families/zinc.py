@@ -75,7 +75,15 @@ def entries() -> tuple[Entry, ...]:
             ((_ZINC12K,),),
             aliases=("ZINC-12K", "ZINC-10K"),
         ),
-        Entry("ZINC-250K", "249,455 molecules", _NO_TASK, _ZINC250K_ORIGIN, load_zinc250k, ((_ZINC250K,),)),
+        Entry(
+            "ZINC-250K",
+            "249,455 molecules",
+            _NO_TASK,
+            _ZINC250K_ORIGIN,
+            load_zinc250k,
+            ((_ZINC250K,),),
+            aliases=("ZINC250K",),
+        ),
         Entry("MOSES", "1,936,962 lead-like molecules", _NO_TASK, _MOSES_ORIGIN, load_moses, files),
     )
 

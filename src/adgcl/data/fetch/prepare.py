@@ -40,7 +40,9 @@ def missing(entry: Entry, folder: Path) -> DataMissingError:
     else:
         hint = f"Its home is {entry.origin.source}. To use it, {by_hand}."
     other = "If your data is elsewhere, say so with --data-dir or ADGCL_DATA."
-    return DataMissingError(f"{entry.name} is not in {folder}.", f"{hint} {other}")
+    return DataMissingError(
+        f"{entry.name} is not in {folder}.", f"{hint} {other}" + (f"\n{entry.by_hand}" if entry.by_hand else "")
+    )
 
 
 def _wanted(entry: Entry) -> str:

@@ -1,7 +1,8 @@
 """Presets: the settings a row of a table runs with on each family of data, one TOML each.
 
 A row is a method, or an experiment with a method that has a name of its own, such as `adgcl-opt`: its file names the
-method in `[settings.method]`, or takes everything from the file it gives as `base` and changes some of it.
+method in `[settings.method]`, or takes everything from the file it gives as `base` and changes some of it. Any preset
+can also be asked for by its whole name, whatever the data: `adgcl pretrain --preset`.
 """
 
 from __future__ import annotations
@@ -13,13 +14,14 @@ from importlib.resources import files
 from typing import Any
 
 from adgcl.core.config import merged
+from adgcl.core.errors import UnknownNameError
 from adgcl.data.dataset import Dataset
 from adgcl.methods.base import METHODS
 from adgcl.protocols.base import DEFAULT_PROTOCOL
 from adgcl.protocols.selection import Mode
 
 # Families without a row in the paper borrow the settings of the one they resemble.
-_LIKE = {"ogb": "ogb", "freesolv": "ogb", "moleculenet": "ogb", "smiles": "ogb", "zinc": "zinc"}
+_LIKE = {"ogb": "ogb", "freesolv": "ogb", "moleculenet": "ogb", "smiles": "ogb", "zinc": "zinc", "ppi": "ppi"}
 
 
 @dataclass(frozen=True)
@@ -49,6 +51,11 @@ class Preset:
     def method(self) -> str:
         """The method that the row runs."""
         return str(self.settings["method"]["name"])
+
+    @property
+    def row(self) -> str:
+        """The row that it is about: its name without the family."""
+        return self.name.rpartition("-")[0]
 
     @property
     def judged_by(self) -> str:
@@ -94,13 +101,16 @@ def runs_here(name: str) -> bool:
 
 def row_title(name: str) -> str:
     """What tables call a row: the label of its preset, the title of its method, or else its name."""
-    label = next((preset.label for key, preset in presets().items() if preset.label and _row(key) == name), "")
+    label = next((preset.label for preset in presets().values() if preset.label and preset.row == name), "")
     return label or (METHODS[name].title if name in METHODS else "") or name
 
 
-def _row(preset: str) -> str:
-    """The row that a preset is about: its name without the family."""
-    return preset.rpartition("-")[0]
+def named_preset(name: str) -> Preset:
+    """The preset of this name, for whatever data."""
+    shipped = presets()
+    if name not in shipped:
+        raise UnknownNameError("preset", name, shipped)
+    return shipped[name]
 
 
 def preset_for(method: str, dataset: Dataset) -> Preset:

@@ -1,7 +1,8 @@
-"""GINE's messages: the sum over a node's edges of `relu(x[source] + what the edge carries)`, weighted."""
+"""Messages with edge features: the sum over a node's edges of `relu(x[source] + what the edge carries)`, weighted."""
 
 from __future__ import annotations
 
+import math
 from typing import Any, Protocol
 
 import numpy as np
@@ -25,14 +26,20 @@ class Edges(Protocol):
 
 
 def edge_message_sum(
-    x: Tensor, edge_table: Tensor, edge_code: Tensor, edges: Edges, edge_keep: Tensor | None = None
+    x: Tensor,
+    edge_table: Tensor,
+    edge_code: Tensor,
+    edges: Edges,
+    edge_keep: Tensor | None = None,
+    relu: bool = True,
 ) -> Tensor:
-    """`out[i] = sum over e = (j -> i) of edge_keep[e] * relu(x[j] + edge_table[edge_code[e]])`."""
+    """`out[i] = sum over e = (j -> i) of edge_keep[e] * relu(x[j] + edge_table[edge_code[e]])`, or without the relu."""
     dtype = torch.promote_types(x.dtype, torch.float32)
     x, table, keep = x.to(dtype), edge_table.to(dtype), None if edge_keep is None else edge_keep.to(dtype)
     if compiles(x):
-        return _MessageSum.apply(x.contiguous(), table.contiguous(), keep, edge_code.contiguous(), edges)
-    message = (rows(x, edges.col) + rows(table, edge_code)).relu()
+        return _MessageSum.apply(x.contiguous(), table.contiguous(), keep, edge_code.contiguous(), edges, relu)
+    message = rows(x, edges.col) + rows(table, edge_code)
+    message = message.relu() if relu else message
     message = message if keep is None else message * keep.unsqueeze(1)
     return x.new_zeros(edges.num_nodes, x.shape[1]).index_add(0, edges.target, message)
 
@@ -41,12 +48,15 @@ class _MessageSum(torch.autograd.Function):
     """Nothing as large as the edges is kept: the backward pass adds up each message again."""
 
     @staticmethod
-    def forward(ctx: Any, x: Tensor, table: Tensor, keep: Tensor | None, code: Tensor, edges: Edges) -> Tensor:
+    def forward(
+        ctx: Any, x: Tensor, table: Tensor, keep: Tensor | None, code: Tensor, edges: Edges, relu: bool
+    ) -> Tensor:
         keep = None if keep is None else keep.contiguous()
-        ctx.edges = edges
+        # A message that is not above the floor counts as the floor; no number is below minus infinity.
+        ctx.edges, ctx.floor = edges, 0.0 if relu else -math.inf
         ctx.save_for_backward(x, table, keep, code)
         out = torch.zeros(edges.num_nodes, x.shape[1])
-        _add_messages(*_place(x, table, keep, code, edges, out))
+        _add_messages(ctx.floor, *_place(x, table, keep, code, edges, out))
         return out
 
     @staticmethod
@@ -57,11 +67,11 @@ class _MessageSum(torch.autograd.Function):
         of_x = of_table = of_keep = None
         if ctx.needs_input_grad[2]:
             of_keep = torch.empty(len(code))
-            _dot_messages(*addresses(of_keep), *place)
+            _dot_messages(ctx.floor, *addresses(of_keep), *place)
         if ctx.needs_input_grad[0] or ctx.needs_input_grad[1]:
             of_x, of_table = torch.zeros_like(x), torch.zeros_like(table)
-            _add_messages_backward(*addresses(of_x, of_table), *place)
-        return of_x, of_table, of_keep, None, None
+            _add_messages_backward(ctx.floor, *addresses(of_x, of_table), *place)
+        return of_x, of_table, of_keep, None, None, None
 
 
 def _place(
@@ -86,19 +96,21 @@ def _arrays(
 
 
 @compiled
-def _add_messages(*place: int) -> None:
+def _add_messages(floor: float, *place: int) -> None:
+    least = np.float32(floor)
     x, table, out, code, col, target, keep, weighted = _arrays(*place)
     for e in range(len(col)):
         source, bond, node = np.uint64(col[e]), np.uint64(code[e]), np.uint64(target[e])
         weight = keep[e] if weighted else np.float32(1)
         for j in range(x.shape[1]):
             message = x[source, j] + table[bond, j]
-            out[node, j] += weight * (np.float32(0) if message <= 0 else message)
+            out[node, j] += weight * (least if message <= least else message)
 
 
 @compiled
-def _dot_messages(dots_at: int, *place: int) -> None:
+def _dot_messages(floor: float, dots_at: int, *place: int) -> None:
     """The gradient of each edge's weight: its message times the gradient at its target."""
+    least = np.float32(floor)
     x, table, grad, code, col, target, _, _ = _arrays(*place)
     dots = floats(dots_at, (len(col),))
     for e in range(len(col)):
@@ -106,12 +118,13 @@ def _dot_messages(dots_at: int, *place: int) -> None:
         dot = np.float32(0)
         for j in range(x.shape[1]):
             message = x[source, j] + table[bond, j]
-            dot += grad[node, j] * (np.float32(0) if message <= 0 else message)
+            dot += grad[node, j] * (least if message <= least else message)
         dots[e] = dot
 
 
 @compiled
-def _add_messages_backward(of_x_at: int, of_table_at: int, *place: int) -> None:
+def _add_messages_backward(floor: float, of_x_at: int, of_table_at: int, *place: int) -> None:
+    least = np.float32(floor)
     x, table, grad, code, col, target, keep, weighted = _arrays(*place)
     of_x, of_table = floats(of_x_at, x.shape), floats(of_table_at, table.shape)
     width = x.shape[1]
@@ -122,7 +135,7 @@ def _add_messages_backward(of_x_at: int, of_table_at: int, *place: int) -> None:
         # Several loops, because the compiler gives up on more places that might be the same.
         for j in range(width):
             slope = weight * grad[node, j]
-            passed[j] = np.float32(0) if x[source, j] + table[bond, j] <= 0 else slope
+            passed[j] = np.float32(0) if x[source, j] + table[bond, j] <= least else slope
         for j in range(width):
             of_x[source, j] += passed[j]
         for j in range(width):
