@@ -92,8 +92,8 @@ class Supervised(Method):
             return {"encoder": PlayerAdam(self.head.parameters(), head_lr)}
         if head_lr == lr:
             return {"encoder": PlayerAdam(self.parameters(), lr)}
-        head = {"params": list(self.head.parameters()), "lr": head_lr}
-        return {"encoder": PlayerAdam([{"params": list(self.encoder.parameters())}, head], lr)}
+        rates = ((self.encoder, lr), (self.head, head_lr))
+        return {"encoder": PlayerAdam([{"params": list(part.parameters()), "lr": rate} for part, rate in rates], lr)}
 
     def begin(self, store: GraphStore) -> GraphStore:
         """Look at the labels once, and train on the graphs that have one."""

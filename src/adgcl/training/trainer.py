@@ -90,7 +90,7 @@ class Trainer:
         return math.ceil(len(self.store) / self.config.training.batch_size)
 
     def fit(self, after_epoch: Callable[[int], bool | None] | None = None) -> Method:
-        """Train to the last epoch; `after_epoch` sees every finished one, before it is saved, and True ends it there."""
+        """Train to the last epoch; `after_epoch` sees every finished one before it is saved, and may end it by True."""
         epochs = self.config.training.epochs if self.method.trains else 0
         self._last_save = time.monotonic()
         self._tally = Tally(self.device, self.position.sums)
