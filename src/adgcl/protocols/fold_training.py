@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
-from math import isnan
+from math import isnan, nan
 from pathlib import Path
 from typing import Any, Literal
 
@@ -134,6 +134,8 @@ def train_fold(
 def part_scores(method: Supervised, store: GraphStore, parts: Sequence[Ints]) -> list[float]:
     """The task's metric on each part; NaN where it is undefined."""
     ids = np.concatenate(parts)
+    if not len(ids):
+        return [nan] * len(parts)
     device = method.target_mean.device
     chunks = [ids[start : start + _BATCH] for start in range(0, len(ids), _BATCH)]
     outputs = np.concatenate([method.predict(store.batch(chunk).to(device)).cpu().numpy() for chunk in chunks])
