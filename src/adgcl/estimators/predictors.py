@@ -153,7 +153,7 @@ class GraphClassifier(ClassifierMixin, _Predictor):  # type: ignore[misc]
     def predict(self, X: Any) -> npt.NDArray[Any]:
         """The most probable class of each graph; None where an input cannot be read."""
         rows = self.predict_proba(X)
-        readable: npt.NDArray[np.bool_] = np.isfinite(rows).all(axis=1)
+        readable = np.isfinite(rows.sum(axis=1))
         if self.several_:
             return np.where(readable[:, None], rows > 0.5, np.nan)
         if readable.all():
