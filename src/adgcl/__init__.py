@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from adgcl.core.schema import FeatureSpec, Task
     from adgcl.data.dataset import Dataset
     from adgcl.data.load import load_dataset
-    from adgcl.estimator import GraphEmbedder
+    from adgcl.estimators.embedder import GraphEmbedder
+    from adgcl.estimators.predictors import GraphClassifier, GraphRegressor
     from adgcl.graphs.store.batch import GraphBatch
     from adgcl.graphs.store.store import GraphStore
     from adgcl.training.runs import load_run
@@ -25,7 +26,9 @@ _HOMES = {
     "Dataset": "adgcl.data.dataset",
     "FeatureSpec": "adgcl.core.schema",
     "GraphBatch": "adgcl.graphs.store.batch",
-    "GraphEmbedder": "adgcl.estimator",
+    "GraphClassifier": "adgcl.estimators.predictors",
+    "GraphEmbedder": "adgcl.estimators.embedder",
+    "GraphRegressor": "adgcl.estimators.predictors",
     "GraphStore": "adgcl.graphs.store.store",
     "Record": "adgcl.core.records",
     "Task": "adgcl.core.schema",
@@ -38,7 +41,9 @@ __all__ = [
     "Dataset",
     "FeatureSpec",
     "GraphBatch",
+    "GraphClassifier",
     "GraphEmbedder",
+    "GraphRegressor",
     "GraphStore",
     "Record",
     "Task",

@@ -30,7 +30,7 @@ def dataset(labels: bool = True) -> Dataset:
 
 def run_for(name: str, seed: int = 0) -> RunConfig:
     """A small run of a method that the protocol can judge."""
-    method = next((m for m in METHODS if METHODS[m].protocol == name), "adgcl")
+    method = next((m for m in METHODS if name in (METHODS[m].protocol, *METHODS[m].other_protocols)), "adgcl")
     training = {"epochs": 3, "batch_size": 10, "device": "cpu", "seed": seed, "checkpoint_seconds": 0}
     return resolve({"method": method, "encoder": {"hidden_dim": 6, "num_layers": 2}, "training": training})
 

@@ -8,7 +8,7 @@ import pytest
 from adgcl.core.errors import DataError
 from adgcl.data.dataset import Dataset, Origin
 from adgcl.data.load import load_dataset
-from adgcl.estimator import GraphEmbedder
+from adgcl.estimators import GraphEmbedder
 from adgcl.experiments.application import embed_data
 from adgcl.experiments.planning import Request, plan
 from adgcl.experiments.pretraining import pretrain

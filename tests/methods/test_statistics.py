@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from adgcl.core.schema import Features, FeatureSpec
-from adgcl.estimator import GraphEmbedder
+from adgcl.estimators import GraphEmbedder
 from adgcl.graphs.convert import from_networkx
 from adgcl.graphs.kernels.structure import DEGREE_BINS
 from adgcl.graphs.store.store import pack

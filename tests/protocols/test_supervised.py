@@ -11,16 +11,17 @@ import torch
 from adgcl.core.errors import DataError
 from adgcl.core.schema import Task
 from adgcl.data.dataset import Dataset, Origin
-from adgcl.protocols import supervised
+from adgcl.protocols import fold_training
 from adgcl.protocols.base import make_protocol
 from adgcl.protocols.finished_run import FinishedRunConfig
+from adgcl.protocols.fold_training import HEAD, part_scores
 from adgcl.protocols.metrics import score
 from adgcl.protocols.parts import fold_parts
 from adgcl.protocols.probes.checks import check_labelled
 from adgcl.protocols.probes.folds import cross_validation, fold_seed
 from adgcl.protocols.recording import make_record, published_figure
 from adgcl.protocols.selection import Evaluation, select
-from adgcl.protocols.supervised import HEAD, SupervisedProtocolConfig, part_scores
+from adgcl.protocols.supervised import SupervisedProtocolConfig
 from adgcl.training.checkpoints import load_checkpoint
 from adgcl.training.run_config import resolve
 from adgcl.training.run_folder import RunFolder
@@ -151,7 +152,7 @@ def test_an_interrupted_seed_trains_no_finished_fold_again_and_ends_the_same(tmp
             raise KeyboardInterrupt
         return part_scores(method, store, parts)
 
-    monkeypatch.setattr(supervised, "part_scores", dies_late)
+    monkeypatch.setattr(fold_training, "part_scores", dies_late)
     with pytest.raises(KeyboardInterrupt):
         run_seed(dataset(), noisy, STRICT, folder=tmp_path / "parts")
     parts = run_seed(dataset(), noisy, STRICT, folder=tmp_path / "parts")

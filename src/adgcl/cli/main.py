@@ -11,7 +11,20 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from adgcl.cli import data, doctor, embed, evaluate, methods, pretrain, quickstart, report, reproduce, settings
+from adgcl.cli import (
+    data,
+    doctor,
+    embed,
+    evaluate,
+    finetune,
+    methods,
+    predict,
+    pretrain,
+    quickstart,
+    report,
+    reproduce,
+    settings,
+)
 from adgcl.cli.lists import ReproduceCommand
 from adgcl.cli.screen import print_error
 from adgcl.core.errors import AdgclError, Interrupted
@@ -63,6 +76,8 @@ def _frame(
       adgcl pretrain my.csv --out runs/mine         learn from your own SMILES
       adgcl embed runs/mine my.csv --out emb.csv    a vector for every molecule
       adgcl evaluate runs/mine my.csv               how good are the vectors?
+      adgcl finetune runs/mine my.csv --out model   learn your labels
+      adgcl predict model new.csv --out pred.csv    predict them
       adgcl doctor                                  is everything in its place?
     """
 
@@ -71,6 +86,8 @@ app.command("quickstart", rich_help_panel="Start here")(quickstart.quickstart)
 app.command("doctor", rich_help_panel="Start here")(doctor.doctor)
 app.command("pretrain", rich_help_panel="Learn and use")(pretrain.pretrain)
 app.command("embed", rich_help_panel="Learn and use")(embed.embed)
+app.command("finetune", rich_help_panel="Learn and use")(finetune.finetune)
+app.command("predict", rich_help_panel="Learn and use")(predict.predict)
 app.command("evaluate", rich_help_panel="Judge and report")(evaluate.evaluate)
 app.command("reproduce", cls=ReproduceCommand, rich_help_panel="Judge and report")(reproduce.reproduce)
 app.command("report", rich_help_panel="Judge and report")(report.report)

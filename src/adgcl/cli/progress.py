@@ -95,5 +95,8 @@ class Bars:
     def embedded(self, done: int, total: int) -> None:
         self.update("embed", done, total)
 
+    def predicted(self, done: int, total: int) -> None:
+        self.update("predict", done, total)
+
     def judged(self, done: int, total: int) -> None:
         self.update("judge", done, total)

@@ -12,6 +12,7 @@ from adgcl.core.errors import ConfigError
 from adgcl.data.dataset import Dataset
 from adgcl.experiments.presets import Preset, named_preset, preset_for
 from adgcl.experiments.source import atom_features_of
+from adgcl.experiments.starting import like_its_origin
 from adgcl.methods.base import METHODS
 from adgcl.protocols.base import DEFAULT_PROTOCOL, PROTOCOLS, Protocol, ProtocolConfig, make_protocol
 from adgcl.training.run_config import DEFAULT_METHOD, RunConfig, as_table, named, resolve, sections_of
@@ -82,8 +83,9 @@ def plan(dataset: Dataset, request: Request, saved: RunConfig | None = None, pro
     judging = _judging(known["protocol"], chosen, preset, request, file, assigned)
     atoms = atom_features_of(dataset)
     own = {"data": {"atom_features": atoms}} if atoms else {}
-    base = merged(own, _fitting(preset.settings_for(dataset, judging.mode), known), saved.to_tree() if saved else {})
-    tree = merged(base, file, request.flags, assigned, {"method": {"name": method}})
+    shipped = merged(own, _fitting(preset.settings_for(dataset, judging.mode), known))
+    asked = merged(saved.to_tree() if saved else {}, file, request.flags, assigned)
+    tree = merged(like_its_origin(shipped, asked), asked, {"method": {"name": method}})
     tree.pop("protocol", None)
     return Plan(resolve(tree), judging, row)
 
@@ -123,14 +125,21 @@ def _protocol_name(request: Request, file: Tree, preset: Preset, default: str) -
         or request.flags.get("protocol", {}).get("name")
         or file.get("protocol", {}).get("name")
     )
-    only = METHODS[preset.method].protocol
-    if asked and only and asked != only:
+    method = METHODS[preset.method]
+    only = method.protocol
+    if asked and only and asked not in (only, *method.other_protocols):
+        known = " or ".join(map(repr, (only, *method.other_protocols)))
         raise ConfigError(
-            f"{preset.method} can only be judged by the protocol {only!r}, not {asked!r}.", "Leave out the protocol."
+            f"{preset.method} can only be judged by the protocol {known}, not {asked!r}.", "Leave out the protocol."
         )
     name = str(asked or only or preset.protocol.get("name") or default or DEFAULT_PROTOCOL)
     if not PROTOCOLS[name].trains:
         raise ConfigError(f"The protocol {name!r} trains nothing.", "Say `adgcl evaluate RUN DATA`.")
+    if PROTOCOLS[name].learns_from_labels and not method.needs_labels:
+        raise ConfigError(
+            f"The protocol {name!r} trains with labels, but {preset.method} learns without.",
+            f"Use --method supervised; an encoder that {preset.method} has trained goes in by --set start_from=RUN.",
+        )
     return name
 
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, get_args
 
 from adgcl.core.gaps import Gap
+from adgcl.data.catalog import is_known
 from adgcl.data.dataset import Dataset
 from adgcl.data.features import choose_features
 from adgcl.data.load import load_dataset
 from adgcl.data.splits import SPLITS, divided
+from adgcl.data.text.open_table import is_table_name
 from adgcl.graphs.chem.atoms import FeatureSet
 from adgcl.training.run_config import DataConfig
 
@@ -45,6 +47,13 @@ class Source:
             self.data, data_dir=self.data_dir, atom_features=atom_features, progress=progress, **given
         )
         return divided(dataset, self.split) if self.split and self._splits_afterwards else dataset
+
+    @property
+    def unlabelled(self) -> Source:
+        """The same without labels: those of a table are not even read, so nothing can be wrong with them."""
+        known = isinstance(self.data, str) and is_known(self.data)
+        is_table = isinstance(self.data, str | Path) and not known and is_table_name(self.data)
+        return replace(self, label_columns=(), split=None, task="none" if is_table else None)
 
     @property
     def _splits_afterwards(self) -> bool:

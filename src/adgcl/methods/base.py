@@ -42,8 +42,9 @@ class Method(nn.Module):
     Config: ClassVar[type[MethodConfig]] = MethodConfig
     # What tables and messages call it.
     title: ClassVar[str] = ""
-    # The only protocol that can judge it; any can where it is empty.
+    # The protocol that it is for, and the others that can judge it; any can where there is none.
     protocol: ClassVar[str] = ""
+    other_protocols: ClassVar[tuple[str, ...]] = ()
     needs_labels: ClassVar[bool] = False
     needs_smiles: ClassVar[bool] = False
     # Whether nodes must carry a category, such as the element of an atom.

@@ -23,7 +23,10 @@ class PlayerAdam(Optimizer):
     """
 
     def __init__(
-        self, parameters: Iterable[nn.Parameter], lr: float, betas: tuple[float, float] = (0.9, 0.999)
+        self,
+        parameters: Iterable[nn.Parameter] | Iterable[dict[str, Any]],
+        lr: float,
+        betas: tuple[float, float] = (0.9, 0.999),
     ) -> None:
         super().__init__(parameters, {"lr": lr, "betas": betas, "eps": 1e-8})
         for group in self.param_groups:

@@ -18,7 +18,9 @@ from adgcl.encoders.heads import initialise
 from adgcl.graphs.store.batch import GraphBatch
 from adgcl.graphs.store.store import GraphStore
 from adgcl.methods.base import METHODS, Method, MethodConfig, Metrics, switch
+from adgcl.methods.class_weights import balanced_weights
 from adgcl.methods.optimizer import PlayerAdam
+from adgcl.methods.schedules import Schedule, rate_factor
 from adgcl.objectives.supervised import Error, supervised_loss
 
 _ADVICE = "Name a label column with --label-column, or choose a method that learns without labels (`adgcl methods`)."
@@ -28,7 +30,15 @@ class SupervisedConfig(MethodConfig):
     """Settings of the supervised encoder; its dropout is a setting of the encoder."""
 
     name: str = "supervised"
-    lr: float = Field(1e-3, gt=0.0, description="learning rate of encoder and head")
+    lr: float = Field(1e-3, gt=0.0, description="learning rate of the encoder")
+    head_lr_scale: float = Field(1.0, gt=0.0, description="learning rate of the head, as a multiple of lr")
+    schedule: Schedule = Field("none", description="how learning rates fall: not at all, in steps, or as a cosine")
+    decay_epochs: int = Field(30, ge=1, description="epochs between two steps, or until a cosine has fallen")
+    decay_factor: float = Field(0.3, ge=0.0, lt=1.0, description="what is left of a rate after a step, or a cosine")
+    frozen_encoder: bool = Field(False, description="train the head alone; the encoder stays as it starts")
+    class_weights: Literal["none", "balanced"] = Field(
+        "none", description="balanced: labels of rare classes count more, so that all classes count the same"
+    )
     error: Literal["auto", "squared", "absolute"] = Field(
         "auto", description="loss of regression; auto takes absolute where the metric is mae, else squared"
     )
@@ -47,10 +57,12 @@ class Supervised(Method):
     Config = SupervisedConfig
     title = "F-GIN"
     protocol = "supervised"
+    other_protocols = ("finetune",)
     needs_labels = True
     config: SupervisedConfig
     target_mean: Tensor
     target_scale: Tensor
+    finished_epochs: Tensor
 
     def __init__(self, config: SupervisedConfig, encoder: EncoderConfig, spec: FeatureSpec, task: Task) -> None:
         super().__init__(config, encoder, spec, task)
@@ -61,6 +73,10 @@ class Supervised(Method):
         self.head = nn.Linear(self.encoder.graph_dim, outputs)
         self.register_buffer("target_mean", torch.zeros(task.num_tasks))
         self.register_buffer("target_scale", torch.ones(task.num_tasks))
+        self.class_weights: Tensor | None = None
+        if config.schedule != "none":
+            # In the checkpoint, so that a resumed run goes on with the rates it had.
+            self.register_buffer("finished_epochs", torch.zeros((), dtype=torch.int64))
         initialise(self)
 
     @property
@@ -71,7 +87,13 @@ class Supervised(Method):
         return self.config.error
 
     def make_optimizers(self) -> dict[str, Optimizer]:
-        return {"encoder": PlayerAdam(self.parameters(), self.config.lr)}
+        lr, head_lr = self.config.lr, self.config.lr * self.config.head_lr_scale
+        if self.config.frozen_encoder:
+            return {"encoder": PlayerAdam(self.head.parameters(), head_lr)}
+        if head_lr == lr:
+            return {"encoder": PlayerAdam(self.parameters(), lr)}
+        rates = ((self.encoder, lr), (self.head, head_lr))
+        return {"encoder": PlayerAdam([{"params": list(part.parameters()), "lr": rate} for part, rate in rates], lr)}
 
     def begin(self, store: GraphStore) -> GraphStore:
         """Look at the labels once, and train on the graphs that have one."""
@@ -80,6 +102,9 @@ class Supervised(Method):
             self.target_mean.copy_(torch.from_numpy(_over_present(y, np.mean, 0.0)))
             scale = _over_present(y, np.std, 1.0)
             self.target_scale.copy_(torch.from_numpy(np.where(scale > 0, scale, 1.0)))
+        elif self.config.class_weights == "balanced":
+            classes = self.task.num_classes if self.task.kind == "multiclass" else 2
+            self.class_weights = torch.from_numpy(balanced_weights(y, classes)).to(self.target_mean.device)
         labelled = ~np.isnan(y).all(axis=1)
         return store if labelled.all() else store.select(np.flatnonzero(labelled))
 
@@ -88,22 +113,44 @@ class Supervised(Method):
         if y is None or bool(y.isnan().all()):
             # Nothing to learn: neither the normalisation nor Adam's averages may move.
             return {"loss": torch.zeros((), device=batch.device)}
-        switch(self.encoder, training=True)
+        switch(self.encoder, training=not self.config.frozen_encoder)
         if self.task.kind == "regression":
             y = (y - self.target_mean) / self.target_scale
-        loss = supervised_loss(self._outputs(batch), y, self.task.kind, self.error)
+        if self.config.schedule != "none":
+            self._set_rates()
+        loss = supervised_loss(self._outputs(batch), y, self.task.kind, self.error, self.class_weights)
         self.update(loss, "encoder")
         return {"loss": loss.detach()}
+
+    def end_epoch(self) -> None:
+        if self.config.schedule != "none":
+            self.finished_epochs += 1
+
+    def _set_rates(self) -> None:
+        config = self.config
+        factor = rate_factor(config.schedule, int(self.finished_epochs), config.decay_epochs, config.decay_factor)
+        for group in self.optimizers["encoder"].param_groups:
+            group["lr"] = factor * group.setdefault("first_lr", group["lr"])
 
     @torch.no_grad()
     def predict(self, batch: GraphBatch) -> Tensor:
         """Logits `[n, classes]` or `[n, tasks]`, or values in the labels' own unit, in evaluation mode."""
         switch(self.encoder, training=False)
-        outputs = self._outputs(batch)
+        return self._in_own_unit(self._outputs(batch))
+
+    @torch.no_grad()
+    def predict_from(self, graph_emb: Tensor) -> Tensor:
+        """What `predict` gives for graphs whose embedding (see `embed`) is at hand."""
+        outputs: Tensor = self.head(graph_emb)
+        return self._in_own_unit(outputs.float())
+
+    def _in_own_unit(self, outputs: Tensor) -> Tensor:
         return outputs * self.target_scale + self.target_mean if self.task.kind == "regression" else outputs
 
     def _outputs(self, batch: GraphBatch) -> Tensor:
-        outputs: Tensor = self.head(self.encoder(batch).graph_emb)
+        with torch.set_grad_enabled(torch.is_grad_enabled() and not self.config.frozen_encoder):
+            graph_emb = self.encoder(batch).graph_emb
+        outputs: Tensor = self.head(graph_emb)
         return outputs.float()
 
 

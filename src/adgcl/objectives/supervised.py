@@ -15,35 +15,40 @@ Error = Literal["squared", "absolute"]
 _MISSING = -100
 
 
-def supervised_loss(outputs: Tensor, y: Tensor, kind: TaskKind, error: Error = "squared") -> Tensor:
+def supervised_loss(
+    outputs: Tensor, y: Tensor, kind: TaskKind, error: Error = "squared", weights: Tensor | None = None
+) -> Tensor:
     """The mean over present labels of a task's loss; 0 where none is present.
 
     `y [n, t]` holds NaN for a missing label. `outputs` are logits `[n, classes]` of a multiclass task, logits `[n, t]`
-    of binary tasks, or values `[n, t]` of regression, in the unit of `y`.
+    of binary tasks, or values `[n, t]` of regression, in the unit of `y`. `weights [t, classes]` say what a label of
+    each class counts; without them every label counts 1.
     """
     outputs = outputs.float()
     if kind == "multiclass":
-        return cross_entropy(outputs, y)
+        return cross_entropy(outputs, y, None if weights is None else weights[0])
     if kind == "binary":
-        return logistic_loss(outputs, y)
+        return logistic_loss(outputs, y, weights)
     return regression_loss(outputs, y, error)
 
 
-def cross_entropy(logits: Tensor, y: Tensor) -> Tensor:
-    """`-mean_i log softmax(logits_i)[y_i]` over the rows with a label."""
+def cross_entropy(logits: Tensor, y: Tensor, weights: Tensor | None = None) -> Tensor:
+    """`-mean_i w[y_i] log softmax(logits_i)[y_i]` over the rows with a label."""
     missing = y[:, 0].isnan()
     target = y[:, 0].masked_fill(missing, _MISSING).long()
-    total = F.cross_entropy(logits, target, ignore_index=_MISSING, reduction="sum")
+    total = F.cross_entropy(logits, target, weights, ignore_index=_MISSING, reduction="sum")
     return total / (~missing).sum().clamp(min=1)
 
 
-def logistic_loss(logits: Tensor, y: Tensor) -> Tensor:
-    """`mean of log(1 + exp(-s z))` over present labels, with `s = +1` for label 1 and `-1` for label 0.
+def logistic_loss(logits: Tensor, y: Tensor, weights: Tensor | None = None) -> Tensor:
+    """`mean of w log(1 + exp(-s z))` over present labels, with `s = +1` for label 1 and `-1` for label 0.
 
-    Every present label weighs the same, so a task counts as much as it has labels.
+    Without weights every present label counts the same, so a task counts as much as it has labels.
     """
     missing, target = _filled(y)
     losses = F.binary_cross_entropy_with_logits(logits, target, reduction="none")
+    if weights is not None:
+        losses = losses * (weights[:, 0] + target * (weights[:, 1] - weights[:, 0]))
     return _mean_present(losses, missing)
 
 

@@ -48,6 +48,8 @@ class Protocol(ABC):
     title: ClassVar[str] = ""
     # Whether it trains what it judges; one that does not judges a run that is there.
     trains: ClassVar[bool] = True
+    # Whether what it judges learns from the labels of its training part; other protocols show no labels to a method.
+    learns_from_labels: ClassVar[bool] = False
     # Whether the folds of a seed in strict mode are the same for every method, so that scores can be paired.
     shares_folds: ClassVar[bool] = False
 
@@ -68,6 +70,14 @@ class Protocol(ABC):
     def select(self, run: SeedRun, score: str, higher_is_better: bool) -> Selected:
         """The result of a seed: by default the epoch that validation chooses, as the mode has it."""
         return run.selected(score, self.config.mode, higher_is_better)
+
+    def row(self, run: RunConfig, asked: str) -> str:
+        """The name that a Record has in tables: the row that was asked for, or else the method."""
+        return asked or run.method.name
+
+    def notes(self, run: RunConfig) -> list[str]:
+        """What a reader of a Record must know about how it came about."""
+        return []
 
     def check_data(self, dataset: Dataset) -> None:
         """Refuse data that cannot be judged, before anything is trained."""

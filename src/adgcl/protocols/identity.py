@@ -24,6 +24,7 @@ from adgcl.data.dataset import Dataset
 from adgcl.graphs.store.fingerprint import fingerprint
 from adgcl.protocols.base import PROTOCOLS, Protocol
 from adgcl.training.run_config import RunConfig, resolve
+from adgcl.training.start import encoder_origin
 
 _SETTINGS = "settings.json"
 _FORMAT = "adgcl-work-1"
@@ -36,9 +37,25 @@ _FIRST_VERSION = {
 _FIRST_HARMLESS = ("seed", "threads", "checkpoint_seconds", "device")
 
 
+def full_settings(run: RunConfig, protocol: Protocol) -> Tree:
+    """Every setting, as Records and folders of seeds keep them, and which trained encoder the run starts from."""
+    start = run.training.start_from
+    origin = {"started_from": encoder_origin(start)} if start else {}
+    return {**run.to_tree(), "protocol": protocol.config.model_dump(mode="json"), **origin}
+
+
 def settings_of(run: RunConfig, protocol: Protocol, score: str | None = None) -> Tree:
     """What decides the results of a run under a protocol, or one score of it."""
-    return {**run.essence_without("seed"), "protocol": protocol.essence(score)}
+    start = run.training.start_from
+    return _settings_of(run, protocol, score, encoder_origin(start) if start else None)
+
+
+def _settings_of(run: RunConfig, protocol: Protocol, score: str | None, origin: Mapping[str, Any] | None) -> Tree:
+    tree = {**run.essence_without("seed"), "protocol": protocol.essence(score)}
+    if origin:
+        # A trained encoder is known by its weights, wherever they are kept.
+        tree["training"]["start_from"] = origin["checksum"]
+    return tree
 
 
 def read_settings(tree: Mapping[str, Any], protocol: str, score: str | None = None) -> Tree:
@@ -53,8 +70,8 @@ def read_settings(tree: Mapping[str, Any], protocol: str, score: str | None = No
     except ConfigError:
         return dict(tree)
     # A tuned row says under `tune` which settings were on trial, a row that takes some from another under `take`.
-    extra = {name: value for name, value in tree.items() if name not in (*_RUN, "protocol")}
-    return {**settings_of(run, judged, score), **extra}
+    extra = {name: value for name, value in tree.items() if name not in (*_RUN, "protocol", "started_from")}
+    return {**_settings_of(run, judged, score, tree.get("started_from")), **extra}
 
 
 def identity_of(record: Record) -> str:
@@ -86,7 +103,7 @@ def claim(folder: Path, run: RunConfig, protocol: Protocol, data: str) -> None:
     """Write into a folder of seeds what work it is for, unless it says so already."""
     path = folder / _SETTINGS
     if not path.exists():
-        settings = {**run.to_tree(), "protocol": protocol.config.model_dump(mode="json")}
+        settings = full_settings(run, protocol)
         write_json(path, {"format": _FORMAT, "protocol": protocol.name, "settings": settings, "data": data})
 
 

@@ -14,6 +14,7 @@ from adgcl.data.dataset import Dataset
 from adgcl.graphs.store.fingerprint import fingerprint
 from adgcl.methods.base import METHODS
 from adgcl.protocols.base import Protocol
+from adgcl.protocols.identity import full_settings
 from adgcl.protocols.seed_run import SeedRun
 from adgcl.published import find_result, layouts, paper_method
 from adgcl.training.run_config import RunConfig
@@ -40,7 +41,7 @@ def make_record(
 ) -> Record:
     """Summarise seeds; accuracies and AUCs in percent."""
     task, method = dataset.task, METHODS[run.method.name]
-    leaky = method.needs_labels and method.protocol != protocol.name
+    leaky = method.needs_labels and not protocol.learns_from_labels
     scale = 100.0 if task.higher_is_better else 1.0
     chosen = [protocol.select(r, score, task.higher_is_better) for r in runs]
     values = [round(c.test * scale, 6) for c in chosen]
@@ -57,7 +58,7 @@ def make_record(
         }
         for i, r in enumerate(runs)
     ]
-    name = row or run.method.name
+    name = protocol.row(run, row)
     return Record(
         dataset=dataset.name,
         method=name,
@@ -72,7 +73,7 @@ def make_record(
         seeds=[r.seed for r in runs],
         runs=rows,
         published=None if leaky else published_figure(protocol, dataset, name, score),
-        config={**run.to_tree(), "protocol": protocol.config.model_dump(mode="json")},
+        config=full_settings(run, protocol),
         data={
             "name": dataset.name,
             "graphs": len(dataset),
@@ -86,7 +87,7 @@ def make_record(
         machine=machine(),
         command=command,
         created=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
-        notes=[_LEAKY] if leaky else [],
+        notes=[*([_LEAKY] if leaky else []), *protocol.notes(run)],
     )
 
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import torch
 from safetensors import SafetensorError, safe_open
-from safetensors.torch import save_file
+from safetensors.torch import load, save, save_file
 from torch import Tensor
 
 from adgcl.core.errors import CheckpointError
@@ -53,11 +55,36 @@ def save_checkpoint(
     path: Path, method: Method, config: RunConfig, position: Position, random: dict[str, Tensor], data: dict[str, Any]
 ) -> None:
     """Write the whole state of a run in one atomic step; the same state gives the same bytes."""
-    tensors = {f"network/{name}": value for name, value in method.state_dict().items()}
+    tensors = {f"random/{name}": state for name, state in random.items()}
     for player, optimizer in method.optimizers.items():
         for index, state in optimizer.state_dict()["state"].items():
             tensors |= {f"optimizer/{player}/{index}/{key}": value for key, value in state.items()}
-    tensors |= {f"random/{name}": state for name, state in random.items()}
+    packed, metadata = _packed(method, config, position, data, tensors)
+    atomic_write(path, lambda part: save_file(packed, part, metadata=metadata))
+
+
+def save_networks(path: Path, method: Method, config: RunConfig, position: Position, data: dict[str, Any]) -> None:
+    """Write what is needed to use a method, and not to train it further: a third of a checkpoint's size."""
+    packed, metadata = _packed(method, config, position, data)
+    atomic_write(path, lambda part: save_file(packed, part, metadata=metadata))
+
+
+def networks_as_bytes(method: Method, config: RunConfig, position: Position, data: dict[str, Any]) -> bytes:
+    """The same in memory, for whoever moves a trained method between processes."""
+    packed, metadata = _packed(method, config, position, data)
+    content: bytes = save(packed, metadata=metadata)
+    return content
+
+
+def _packed(
+    method: Method,
+    config: RunConfig,
+    position: Position,
+    data: dict[str, Any],
+    others: Mapping[str, Tensor] = MappingProxyType({}),
+) -> tuple[dict[str, Tensor], dict[str, str]]:
+    """The tensors and metadata of a checkpoint file."""
+    tensors = {**{f"network/{name}": value for name, value in method.state_dict().items()}, **others}
     about = {
         "format": FORMAT,
         "config": config.to_tree(),
@@ -68,8 +95,7 @@ def save_checkpoint(
     }
     packed = {name: value.detach().cpu().contiguous().clone() for name, value in tensors.items()}
     # One metadata entry: with several, the file's bytes would depend on the order of a hash map.
-    metadata = {"adgcl": json.dumps(about, sort_keys=True)}
-    atomic_write(path, lambda part: save_file(packed, part, metadata=metadata))
+    return packed, {"adgcl": json.dumps(about, sort_keys=True)}
 
 
 def load_checkpoint(path: Path) -> Checkpoint:
@@ -86,6 +112,16 @@ def load_checkpoint(path: Path) -> Checkpoint:
         raise CheckpointError(
             f"{path} is not a readable checkpoint: {error}.", "Train again, or restore the file."
         ) from error
+    return _checkpoint(about, tensors, str(path))
+
+
+def checkpoint_from_bytes(content: bytes) -> Checkpoint:
+    """What `networks_as_bytes` gave."""
+    header = json.loads(content[8 : 8 + int.from_bytes(content[:8], "little")])
+    return _checkpoint(json.loads(header["__metadata__"]["adgcl"]), load(content), "The copy in memory")
+
+
+def _checkpoint(about: dict[str, Any], tensors: dict[str, Tensor], path: str) -> Checkpoint:
     if about.get("format") != FORMAT:
         found = about.get("format", "none")
         raise CheckpointError(
@@ -114,6 +150,8 @@ def restore(method: Method, checkpoint: Checkpoint) -> None:
         ) from error
     for player, optimizer in method.optimizers.items():
         saved = _below(checkpoint.tensors, f"optimizer/{player}")
+        if not saved:
+            continue  # Networks alone: enough to use them.
         state: dict[int, dict[str, Tensor]] = {}
         for name, value in saved.items():
             index, key = name.split("/")

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
+from functools import lru_cache
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
 from torch import Tensor, nn
 
@@ -15,7 +17,7 @@ from adgcl.core.schema import Features, FeatureSpec
 from adgcl.encoders.base import EncoderConfig, settle
 from adgcl.graphs.store.store import GraphStore
 from adgcl.methods.base import Method
-from adgcl.training.checkpoints import Checkpoint
+from adgcl.training.checkpoints import Checkpoint, load_checkpoint
 from adgcl.training.fitting import fit_features
 from adgcl.training.run_folder import RunFolder
 
@@ -68,6 +70,26 @@ def start_from(method: Method, checkpoint: Checkpoint, called: str) -> str:
             "Use the version of adgcl that wrote it, or train it again.",
         ) from error
     return checksum(weights)
+
+
+def encoder_origin(start_from: str) -> dict[str, Any]:
+    """What there is to know about a trained encoder: its weights' checksum, and how and on what it was trained."""
+    path = find_encoder(start_from)
+    about = path.stat()
+    return dict(_origin(path, about.st_mtime_ns, about.st_size))
+
+
+@lru_cache(maxsize=16)
+def _origin(path: Path, modified: int, size: int) -> dict[str, Any]:
+    """Read once for all seeds that start from it; a file that has changed is another."""
+    checkpoint = load_checkpoint(path)
+    return {
+        "checksum": checksum(encoder_weights(checkpoint.tensors)),
+        "method": checkpoint.config.method.name,
+        "epochs": checkpoint.position.epoch,
+        "data": str(checkpoint.data.get("name", "")),
+        "graphs": checkpoint.data.get("graphs"),
+    }
 
 
 def encoder_weights(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:

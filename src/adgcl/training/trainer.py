@@ -89,8 +89,8 @@ class Trainer:
         """Steps per epoch; the last one may have fewer graphs."""
         return math.ceil(len(self.store) / self.config.training.batch_size)
 
-    def fit(self, after_epoch: Callable[[int], None] | None = None) -> Method:
-        """Train to the last epoch; `after_epoch` sees every finished one, before it is saved."""
+    def fit(self, after_epoch: Callable[[int], bool | None] | None = None) -> Method:
+        """Train to the last epoch; `after_epoch` sees every finished one before it is saved, and may end it by True."""
         epochs = self.config.training.epochs if self.method.trains else 0
         self._last_save = time.monotonic()
         self._tally = Tally(self.device, self.position.sums)
@@ -100,8 +100,8 @@ class Trainer:
             with _polite_interrupts() as interrupted:
                 while self.position.epoch < epochs:
                     self._run_epoch(epochs, interrupted)
-                    if after_epoch is not None:
-                        after_epoch(self.position.epoch)
+                    if after_epoch is not None and after_epoch(self.position.epoch):
+                        break
                     self._save(force=False)
             self._save(force=True)
         finally:

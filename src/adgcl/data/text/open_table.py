@@ -13,6 +13,11 @@ from adgcl.data.text.table import IsHeader, Table
 TABLE_SUFFIXES = (".csv", ".tsv", ".smi", ".smiles", *SHEET_SUFFIXES, *SDF_SUFFIXES)
 
 
+def is_table_name(path: str | Path) -> bool:
+    """Whether a file is read as a table of molecules, by its name."""
+    return Path(path).name.lower().removesuffix(".gz").endswith(TABLE_SUFFIXES)
+
+
 def open_table(path: Path, is_header: IsHeader, sheet: str | None = None) -> Table:
     """Open a file of molecules by its suffix; `is_header` decides whether a first row names columns."""
     if not path.exists():

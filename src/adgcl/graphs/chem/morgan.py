@@ -1,4 +1,4 @@
-"""Morgan fingerprints of SMILES, by RDKit."""
+"""Morgan fingerprints of SMILES, by RDKit: bits and counts."""
 
 from __future__ import annotations
 
@@ -23,6 +23,27 @@ def morgan_fingerprints(smiles: Sequence[str], radius: int = 2, bits: int = 2048
         rows[done : done + size] = np.unpackbits(packed, axis=1, count=bits)
         done += size
     return rows
+
+
+def morgan_counts(smiles: Sequence[str], radius: int = 2, bits: int = 2048, workers: int | None = None) -> Bits:
+    """How often each neighbourhood of an atom occurs, a row of counts per molecule."""
+    rows = np.zeros((len(smiles), bits), dtype=np.float32)
+    done = 0
+    for size, counts in map_chunks(partial(_counted, radius=radius, bits=bits), smiles, workers):
+        rows[done : done + size] = counts
+        done += size
+    return rows
+
+
+def _counted(smiles: list[str], radius: int, bits: int) -> npt.NDArray[np.uint16]:
+    """The counts of a few molecules."""
+    from rdkit import rdBase
+    from rdkit.Chem import rdFingerprintGenerator
+
+    generator = rdFingerprintGenerator.GetMorganGenerator(radius=radius, fpSize=bits)
+    with rdBase.BlockLogs():
+        rows = [generator.GetCountFingerprintAsNumPy(_molecule(text)) for text in smiles]
+    return np.minimum(np.stack(rows), 65535).astype(np.uint16)
 
 
 def _packed(smiles: list[str], radius: int, bits: int) -> npt.NDArray[np.uint8]:

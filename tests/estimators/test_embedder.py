@@ -224,3 +224,37 @@ def test_the_package_offers_its_names_lazily() -> None:
     code = "import sys, adgcl; print('torch' in sys.modules, adgcl.__version__, 'GraphEmbedder' in dir(adgcl))"
     answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
     assert answer.stdout.split()[::2] == ["False", "True"]
+
+
+def test_fingerprint_counts_stand_beside_the_vectors(fitted: GraphEmbedder, tmp_path: Path) -> None:
+    from rdkit import Chem
+    from rdkit.Chem import rdFingerprintGenerator
+
+    both = small(features="embedding+ecfp").fit(SMILES)
+    rows = both.transform(SMILES)
+    np.testing.assert_array_equal(rows[:, :8], fitted.transform(SMILES))
+    generator = rdFingerprintGenerator.GetMorganGenerator(radius=2, fpSize=2048)
+    wanted = [generator.GetCountFingerprintAsNumPy(Chem.MolFromSmiles(text)) for text in SMILES]
+    np.testing.assert_array_equal(rows[:, 8:], wanted)
+    assert rows.max() >= 4, "counts, not bits"
+    assert both.get_feature_names_out()[[0, 7, 8, 2055]].tolist() == ["e0", "e7", "ecfp0", "ecfp2047"]
+    alone = GraphEmbedder(features="ecfp")
+    np.testing.assert_array_equal(alone.fit_transform(SMILES), wanted)
+    with pytest.warns(UserWarning, match="1 of 2"):
+        assert np.isnan(alone.transform(["CCO", "C1CC"])).all(axis=1).tolist() == [False, True]
+    with pytest.raises(DataError, match="no fingerprints"):
+        alone.transform([nx.cycle_graph(4)])
+    with pytest.raises(ConfigError, match="embeddings"):
+        small(features="embeddings").fit(SMILES)
+
+
+def test_a_pretrained_encoder_is_opened_and_survives_clone(fitted: GraphEmbedder, tmp_path: Path) -> None:
+    folder = fitted.save(tmp_path / "run")
+    opened = GraphEmbedder.from_pretrained(folder)
+    np.testing.assert_array_equal(opened.transform(SMILES), fitted.transform(SMILES))
+    # In a search every clone must come back with the same encoder, and train nothing.
+    np.testing.assert_array_equal(clone(opened).fit_transform(["CCO"]), fitted.transform(["CCO"]))
+    wide = GraphEmbedder.from_pretrained(folder / "checkpoint.safetensors", features="embedding+ecfp")
+    assert wide.transform(SMILES).shape == (10, 2056)
+    with pytest.raises(CheckpointError, match="called 'zinc-gone'"):
+        GraphEmbedder.from_pretrained("zinc-gone")

@@ -3,38 +3,38 @@
 from __future__ import annotations
 
 import json
-import warnings
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from adgcl.core.config import merged
 from adgcl.core.errors import CheckpointError, ConfigError, DataError
 from adgcl.core.files import ensure_folder, write_json
 from adgcl.data.dataset import Dataset
 from adgcl.data.labelling import labelled
-from adgcl.experiments.application import embed_dataset
+from adgcl.estimators.copies import from_bytes, to_bytes
+from adgcl.estimators.inputs import GraphEstimator
 from adgcl.experiments.planning import Request, plan
-from adgcl.experiments.source import Source
-from adgcl.graphs.chem.unreadable import shown
+from adgcl.graphs.chem.morgan import morgan_counts
 from adgcl.methods.base import METHODS
 from adgcl.training.checkpoints import random_states, save_checkpoint
 from adgcl.training.device import scoped_threads
+from adgcl.training.export import Matrix, align
 from adgcl.training.run_folder import RunFolder
 from adgcl.training.runs import LoadedRun, describe_data, load_run
+from adgcl.training.start import find_encoder
 from adgcl.training.trackers import ProgressBar
 from adgcl.training.trainer import Trainer
 
+Features = Literal["embedding", "embedding+ecfp", "ecfp"]
 _PARAMETERS = "estimator.json"
-_SECTIONS = ("method", "encoder", "training", "data")
-Matrix = npt.NDArray[np.float32]
+_BITS = 2048
 
 
-class GraphEmbedder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class GraphEmbedder(TransformerMixin, GraphEstimator):  # type: ignore[misc]
     """Learn graph embeddings without labels.
 
     `X` may be a list or column of SMILES, of RDKit molecules, of PyTorch Geometric Data or of NetworkX graphs, a
@@ -43,8 +43,12 @@ class GraphEmbedder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     this kind of data; in a search they go by `method__reg_lambda`, `encoder__hidden_dim` and so on. With
     `on_error="nan"` an input that cannot be read gives a row of NaN and a warning, with "raise" an error.
 
+    With `pretrained` (a run folder, a checkpoint or a packaged encoder) nothing is trained: `fit` opens it, and the
+    settings of training do not count. `features` adds the counts of a Morgan fingerprint (radius 2, 2,048 columns)
+    to the vectors of molecules, or takes them alone.
+
     Several may be fitted side by side in threads: each has random numbers of its own, and torch's are left as they
-    were.
+    were. A fitted one can be pickled.
 
     >>> embedder = GraphEmbedder(epochs=1, settings={"encoder": {"hidden_dim": 8}})
     >>> embedder.fit_transform(["CCO", "c1ccccc1", "CC(=O)O"]).shape
@@ -61,6 +65,8 @@ class GraphEmbedder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         on_error: Literal["nan", "raise"] = "nan",
         data_dir: str | Path | None = None,
         verbose: bool = False,
+        features: Features = "embedding",
+        pretrained: str | None = None,
     ) -> None:
         self.method = method
         self.epochs = epochs
@@ -70,24 +76,18 @@ class GraphEmbedder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.on_error = on_error
         self.data_dir = data_dir
         self.verbose = verbose
+        self.features = features
+        self.pretrained = pretrained
 
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """The parameters; with `deep`, single settings too, as `section__name`."""
-        parameters: dict[str, Any] = super().get_params(deep=False)
-        if deep:
-            for section, values in (self.settings or {}).items():
-                parameters |= {f"{section}__{name}": value for name, value in values.items()}
-        return parameters
+    @classmethod
+    def from_pretrained(cls, encoder: str | Path, **parameters: Any) -> GraphEmbedder:
+        """A trained encoder, ready to transform: a run folder, a checkpoint file, or one that comes with the package.
 
-    def set_params(self, **parameters: Any) -> GraphEmbedder:
-        """Set parameters, or single settings as `section__name`, such as `method__reg_lambda=1.0`."""
-        for key in [key for key in parameters if "__" in key]:
-            *path, name = key.removeprefix("settings__").split("__")
-            if len(path) != 1 or path[0] not in _SECTIONS:
-                raise ValueError(f"{key!r} is no setting of {type(self).__name__}: use {', '.join(_SECTIONS)}__NAME.")
-            self.settings = merged(self.settings or {}, {path[0]: {name: parameters.pop(key)}})
-        super().set_params(**parameters)
-        return self
+        >>> GraphEmbedder.from_pretrained("zinc-gin", features="embedding+ecfp")  # doctest: +SKIP
+        """
+        made = cls(pretrained=str(encoder), **parameters)
+        made._open()
+        return made
 
     def fit(self, X: Any, y: Any = None) -> GraphEmbedder:
         """Learn from graphs; `y` is looked at by methods that learn from labels (`supervised`) alone."""
@@ -96,26 +96,31 @@ class GraphEmbedder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def transform(self, X: Any) -> Matrix:
         """A row per graph, in order."""
-        check_is_fitted(self, "run_")
+        check_is_fitted(self, "n_features_out_")
         with scoped_threads():
-            dataset = self._source(X).load_for(self.run_.config.data)
+            source = self._source(X)
+            dataset = source.load() if self.run_ is None else source.load_for(self.run_.config.data)
             self._report_bad_rows(dataset)
-            return embed_dataset(self.run_, dataset)[1]
+            return self._vectors(dataset)
 
     def fit_transform(self, X: Any, y: Any = None) -> Matrix:
         """`fit(X)`, then `transform(X)`, reading X once."""
         with scoped_threads():
             dataset = self._fit(X, y)
-            return embed_dataset(self.run_, dataset)[1]
+            return self.transform(X) if dataset is None else self._vectors(dataset)
 
     def get_feature_names_out(self, input_features: Any = None) -> npt.NDArray[np.object_]:
-        """`e0`, `e1`, ... as in embedding tables."""
-        check_is_fitted(self, "run_")
-        return np.array([f"e{i}" for i in range(self.n_features_out_)], dtype=object)
+        """`e0`, `e1`, ... as in embedding tables, then `ecfp0`, `ecfp1`, ..."""
+        check_is_fitted(self, "n_features_out_")
+        counts = _BITS if "ecfp" in self.features else 0
+        names = [f"e{i}" for i in range(self.n_features_out_ - counts)] + [f"ecfp{i}" for i in range(counts)]
+        return np.array(names, dtype=object)
 
     def save(self, folder: str | Path) -> Path:
         """Keep the fitted embedder as a run folder, which `adgcl embed` reads too."""
-        check_is_fitted(self, "run_")
+        check_is_fitted(self, "n_features_out_")
+        if self.run_ is None:
+            raise ConfigError("There is no encoder to save: features='ecfp' learns nothing.", "Make it again instead.")
         files = RunFolder(ensure_folder(Path(folder)))
         run, saved = self.run_, self.run_.checkpoint
         write_json(files.config, run.config.to_tree())
@@ -136,7 +141,8 @@ class GraphEmbedder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             raise CheckpointError(
                 f"{path} is damaged: {error}.", "Remove it; the run itself is in the checkpoint."
             ) from error
-        return made._keep(run)
+        made._keep(run)
+        return made
 
     @classmethod
     def _like(cls, run: LoadedRun) -> GraphEmbedder:
@@ -145,18 +151,17 @@ class GraphEmbedder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         training = tree["training"]
         return cls(tree["method"]["name"], training.pop("epochs"), training.pop("seed"), training.pop("device"), tree)
 
-    def _fit(self, X: Any, y: Any) -> Dataset:
-        if self.on_error not in ("nan", "raise"):
-            raise ConfigError(f"on_error = {self.on_error!r}.", "Use 'nan' or 'raise'.")
+    def _fit(self, X: Any, y: Any) -> Dataset | None:
+        """The data as the encoder sees it, where it had to be read."""
+        self._check_on_error()
+        if self.features not in get_args(Features):
+            raise ConfigError(f"features = {self.features!r}.", f"Use one of {', '.join(get_args(Features))}.")
+        if self.pretrained is not None or self.features == "ecfp":
+            self._open()
+            return None
         source = self._source(X)
         dataset = source.load()
-        training = {
-            "seed": self.seed,
-            "device": self.device,
-            **({} if self.epochs is None else {"epochs": self.epochs}),
-        }
-        request = Request(self.method, flags=_under(self.settings or {}, {"training": training}))
-        run = plan(dataset, request).run
+        run = plan(dataset, Request(self.method, flags=self._flags())).run
         dataset = source.seen_through(dataset, run.data)
         self._report_bad_rows(dataset)
         if METHODS[run.method.name].needs_labels:
@@ -168,39 +173,38 @@ class GraphEmbedder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self._keep(LoadedRun.of(trainer))
         return dataset
 
-    def _keep(self, run: LoadedRun) -> GraphEmbedder:
+    def _open(self) -> None:
+        """Take what needs no training: a pre-trained encoder, or none for fingerprints alone."""
+        with scoped_threads():
+            encoder = None if self.pretrained is None or self.features == "ecfp" else find_encoder(self.pretrained)
+            self._keep(None if encoder is None else load_run(encoder, self.device))
+
+    def _keep(self, run: LoadedRun | None) -> None:
         self.run_ = run
-        self.n_features_out_ = run.method.width
-        return self
+        counts = _BITS if "ecfp" in self.features else 0
+        self.n_features_out_ = (0 if run is None else run.method.width) + counts
 
-    def _source(self, X: Any) -> Source:
-        return Source(_single_column(X), None if self.data_dir is None else Path(self.data_dir))
+    def _vectors(self, dataset: Dataset) -> Matrix:
+        """A row for every input row; those that could not be read are NaN."""
+        parts = [] if self.run_ is None else [self.run_.embed(dataset)]
+        if "ecfp" in self.features:
+            if dataset.smiles is None:
+                raise DataError(
+                    "Graphs without SMILES have no fingerprints.", "Give molecules, or features='embedding'."
+                )
+            parts.append(morgan_counts(dataset.smiles, bits=_BITS))
+        return align(dataset, parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1))[1]
 
-    def _report_bad_rows(self, dataset: Dataset) -> None:
-        bad = dataset.bad_rows
-        if not bad:
-            return
-        reasons = "; ".join(f"{row.line}: {shown(row.text)}: {row.reason}" for row in bad[:3])
-        more = " ..." if len(bad) > 3 else ""
-        message = f"{len(bad)} of {len(bad) + len(dataset)} inputs cannot be read ({reasons}{more})."
-        if self.on_error == "raise":
-            raise DataError(message, "Remove them, or use on_error='nan'.")
-        warnings.warn(f"{message} Their rows are NaN.", UserWarning, stacklevel=3)
+    def __getstate__(self) -> dict[str, Any]:
+        state: dict[str, Any] = super().__getstate__()
+        if state.get("run_") is not None:
+            state = {**state, "run_": to_bytes(state["run_"])}
+        return state
 
-
-def _single_column(X: Any) -> Any:
-    """A column of a DataFrame or array as a list; of several columns the one that is called SMILES."""
-    if not (isinstance(X, np.ndarray) or hasattr(X, "iloc")):
-        return X
-    names = [str(name) for name in getattr(X, "columns", ())]
-    table = np.asarray(X, dtype=object)
-    if table.ndim < 2 or table.shape[1] == 1:
-        return list(table.reshape(-1))
-    called = [i for i, name in enumerate(names) if name.strip().lower() == "smiles"]
-    if len(called) != 1:
-        found = ", ".join(names) if names else f"{table.shape[1]} columns without names"
-        raise DataError(f"X has several columns ({found}).", "Give the one that holds SMILES, such as X[['smiles']].")
-    return list(table[:, called[0]])
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        if isinstance(state.get("run_"), bytes):
+            state = {**state, "run_": from_bytes(state["run_"], state["device"])}
+        super().__setstate__(state)
 
 
 def _with_labels(dataset: Dataset, y: Any, method: str) -> Dataset:
@@ -210,8 +214,3 @@ def _with_labels(dataset: Dataset, y: Any, method: str) -> Dataset:
     if dataset.store.y is None:
         raise DataError(f"The method {method!r} learns from labels.", "Call fit(X, y).")
     return dataset
-
-
-def _under(settings: dict[str, Any], own: dict[str, Any]) -> dict[str, Any]:
-    """The estimator's own parameters, and over them what the user wrote in `settings`."""
-    return {**own, **settings, "training": {**own["training"], **settings.get("training", {})}}

@@ -1,0 +1,188 @@
+"""`adgcl finetune`: a trained encoder learns your labels."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from adgcl.cli import options
+from adgcl.cli.requests import make_request, make_source
+from adgcl.cli.screen import Screen, table
+
+if TYPE_CHECKING:
+    from adgcl.data.dataset import Dataset
+    from adgcl.experiments.finetuning import Choices, Finetuned
+    from adgcl.experiments.planning import Request
+    from adgcl.experiments.source import Source
+
+_MODEL = "Model"
+_PERCENT = ("rocauc", "accuracy")
+
+
+def finetune(
+    encoder: Annotated[
+        str,
+        typer.Argument(
+            metavar="ENCODER", help="A run folder, a checkpoint, a packaged encoder, or `none` to start from scratch."
+        ),
+    ],
+    data: options.DataArgument,
+    out: Annotated[Path, typer.Option("--out", "-o", help="The model folder to make.")],
+    seeds: Annotated[
+        int | None,
+        typer.Option("--seeds", min=1, help="Members that differ in seed. Default: 3.", rich_help_panel=_MODEL),
+    ] = None,
+    folds: Annotated[
+        int | None,
+        typer.Option("--folds", min=2, help="A member for each of so many folds instead.", rich_help_panel=_MODEL),
+    ] = None,
+    unit: Annotated[
+        str, typer.Option("--unit", help="The unit of the labels, to be kept with the model.", rich_help_panel=_MODEL)
+    ] = "",
+    epochs: options.Epochs = None,
+    batch_size: options.BatchSize = None,
+    device: options.Device = None,
+    precision: options.Precision = None,
+    config: options.ConfigFile = None,
+    assignments: options.Assignments = None,
+    data_dir: options.DataDir = None,
+    smiles_column: options.SmilesColumn = None,
+    label_columns: options.LabelColumns = None,
+    id_column: options.IdColumn = None,
+    task: options.TaskKind = None,
+    split: options.Split = None,
+    sheet: options.Sheet = None,
+    keep_largest_fragment: options.KeepLargestFragment = False,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Fine-tune an encoder on labelled data; the result is a model that predicts.
+
+    What the labels are is seen from them: yes or no, classes, or numbers;
+    several columns are several tasks, and empty fields are missing labels.
+    Several networks are trained and kept as one model. Part of the data is held
+    out: it chooses the best epoch, calibrates predictions, and tests them. By
+    default the data's own split is used, or else scaffolds.
+
+    Ctrl-C saves; the same command goes on.
+
+    \b
+    Examples:
+      adgcl finetune runs/zinc assay.csv --label-column active --out models/assay
+      adgcl finetune none freesolv --out models/freesolv --epochs 50 --unit kcal/mol
+      adgcl finetune runs/zinc assay.csv --label-column pIC50 --folds 5 --out models/cv
+    """
+    from adgcl.experiments.finetuning import Choices
+
+    screen = Screen(as_json, quiet)
+    source = make_source(
+        data,
+        data_dir,
+        label_columns,
+        smiles_column=smiles_column,
+        id_column=id_column,
+        task=task,
+        split=split,
+        sheet=sheet,
+        keep_largest_fragment=keep_largest_fragment,
+    )
+    training: dict[str, Any] = {"epochs": epochs, "batch_size": batch_size, "device": device, "precision": precision}
+    request = make_request(None, config, assignments, **training)
+    done = _run(screen, encoder, source, out, request, Choices(seeds, folds, unit))
+    screen.emit(_summary(done))
+    _print_summary(screen, done)
+    _print_next(screen, done, source)
+
+
+def _run(screen: Screen, encoder: str, source: Source, out: Path, request: Request, choices: Choices) -> Finetuned:
+    from adgcl.cli.bad_rows import show_bad_rows, show_mixtures
+    from adgcl.cli.progress import Bars
+    from adgcl.experiments import finetuning
+    from adgcl.training.trackers import ProgressBar
+
+    def announce(dataset: Dataset, warnings: list[str]) -> None:
+        bad_rows = dataset.bad_rows
+        show_bad_rows(screen, bad_rows, len(dataset) + len(bad_rows), out / finetuning.BAD_ROWS_FILE)
+        show_mixtures(screen, dataset, source.keep_largest_fragment)
+        for warning in warnings:
+            screen.warn(warning)
+
+    with Bars(screen) as bars:
+        trackers = [ProgressBar("finetune", screen.live, screen.aside)]
+        return finetuning.finetune(
+            encoder, source, out, request, choices, trackers=trackers, progress=bars, on_loaded=announce
+        )
+
+
+def _summary(done: Finetuned) -> dict[str, Any]:
+    names = ("task", "labels", "classes", "unit", "metric", "split", "started_from", "members", "together")
+    return {
+        "model": str(done.folder),
+        "dataset": done.dataset.name,
+        "graphs": len(done.dataset),
+        "unreadable": len(done.dataset.bad_rows),
+        "finished_before": done.finished_before,
+        **{name: done.about[name] for name in names},
+        "checked": done.about["calibration"]["checked"],
+        "seconds": round(done.seconds, 2),
+    }
+
+
+def _print_summary(screen: Screen, done: Finetuned) -> None:
+    from adgcl.reports.numbers import seconds_label
+
+    about = done.about
+    if done.finished_before:
+        screen.show(f"{done.folder} is already finished. Nothing was left to do.")
+    else:
+        screen.show(
+            f"Fine-tuned on {done.dataset.name}: {len(done.dataset):,} graphs, {_what(about)}, "
+            f"{len(about['members'])} members, split: {about['split']}, {seconds_label(done.seconds)}."
+        )
+    rows: list[tuple[object, ...]] = [
+        (one["name"], one["epoch"], _score(about, one["valid"]), _score(about, one["test"])) for one in about["members"]
+    ]
+    rows.append(("together", "", _score(about, about["together"]["valid"]), _score(about, about["together"]["test"])))
+    metric = {"rocauc": "ROC-AUC, %", "accuracy": "accuracy, %"}.get(about["metric"], about["metric"].upper())
+    numbers = ("best epoch", "validation", "test")
+    screen.show(table(("", *numbers), rows, title=f"{metric} on graphs that were held out", right=numbers))
+    for line in checks(about):
+        screen.show(line)
+
+
+def _what(about: dict[str, Any]) -> str:
+    kinds = {"regression": "values", "binary": "yes or no", "multiclass": f"{len(about['classes'])} classes"}
+    tasks = len(about["labels"])
+    return kinds[about["task"]["kind"]] + (f", {tasks} tasks" if tasks > 1 else "")
+
+
+def _score(about: dict[str, Any], value: float | None) -> str:
+    if value is None:
+        return "undefined"
+    return f"{100 * value:.1f}" if about["metric"] in _PERCENT else f"{value:.3f}"
+
+
+def checks(about: dict[str, Any]) -> list[str]:
+    """How far the uncertainties held on test data, in words."""
+    checked = about["calibration"]["checked"]
+    if isinstance(checked, dict):
+        before, after = checked["brier_before"], checked["brier_after"]
+        return [f"Brier score on test data: {before:.4f}, calibrated on validation data {after:.4f} (low is good)."]
+    lines = []
+    for name, one in zip(about["labels"], checked):
+        if one["coverage"] is not None:
+            lines.append(
+                f"Bands of 90 % for {name} hold {100 * one['coverage']:.0f} % of {one['labels']} test labels; "
+                f"they are {one['mean_width']:.3g} {about['unit']}".rstrip()
+                + " wide on average."
+            )
+    return lines
+
+
+def _print_next(screen: Screen, done: Finetuned, source: Source) -> None:
+    words = ["--smiles-column", source.smiles_column] if source.smiles_column else []
+    model = shlex.quote(str(done.folder))
+    screen.say(f"\nNext:\n  adgcl predict {model} {shlex.join(['NEW.csv', *words])} --out predictions.csv")

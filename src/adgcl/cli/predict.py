@@ -1,0 +1,96 @@
+"""`adgcl predict`: a value or probability for every molecule, and how much it is worth."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from adgcl.cli import options
+from adgcl.cli.screen import Screen
+
+if TYPE_CHECKING:
+    from adgcl.experiments.prediction import Predicted
+
+
+def predict(
+    model: Annotated[Path, typer.Argument(metavar="MODEL", help="The folder that `adgcl finetune --out` made.")],
+    data: options.DataArgument,
+    out: Annotated[Path, typer.Option("--out", "-o", help="Where to: .csv or .parquet.")],
+    coverage: Annotated[
+        float, typer.Option("--coverage", help="The share of true values that the bands of a regression should hold.")
+    ] = 0.9,
+    device: Annotated[str, typer.Option("--device", help="auto, cpu, cuda, cuda:1 or mps.")] = "auto",
+    data_dir: options.DataDir = None,
+    smiles_column: options.SmilesColumn = None,
+    id_column: options.IdColumn = None,
+    sheet: options.Sheet = None,
+    keep_largest_fragment: options.KeepLargestFragment = False,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Predict one row per input row, in input order.
+
+    For numbers there is a value, the members' spread (`_std`), and a band
+    (`_low`, `_high`) that holds the true value in 9 of 10 cases. For classes
+    there are calibrated probabilities and the spread. `distance` says how far a
+    molecule is from the training molecules: above 1 it is unlike them and
+    `in_domain` is false. A row that cannot be read keeps its place, and
+    `problem` says why.
+
+    \b
+    Examples:
+      adgcl predict models/assay new.csv --out predictions.csv
+      adgcl predict models/logd new.smi --coverage 0.95 --out predictions.parquet
+    """
+    from adgcl.cli.bad_rows import show_bad_rows, show_mixtures
+    from adgcl.cli.progress import Bars
+    from adgcl.experiments.prediction import predict_data
+    from adgcl.experiments.prediction_table import check_target, write_predictions
+    from adgcl.experiments.source import Source
+
+    screen = Screen(as_json, quiet)
+    check_target(out)
+    source = Source(
+        data,
+        data_dir,
+        smiles_column,
+        id_column=id_column,
+        sheet=sheet,
+        keep_largest_fragment=keep_largest_fragment,
+    )
+    with Bars(screen) as bars:
+        made = predict_data(model, source, coverage=coverage, device=device, progress=bars, on_predicted=bars.predicted)
+    write_predictions(out, made)
+    show_bad_rows(screen, made.dataset.bad_rows, len(made.ids))
+    show_mixtures(screen, made.dataset, keep_largest_fragment)
+    if str(made.strangers):
+        screen.warn(f"{made.strangers}.")
+    screen.emit(_summary(made, out, coverage))
+    screen.show(_line(made, out))
+
+
+def _summary(made: Predicted, out: Path, coverage: float) -> dict[str, Any]:
+    regression = made.model.task.kind == "regression"
+    return {
+        "out": str(out),
+        "rows": len(made.ids),
+        "columns": ["id", *made.columns],
+        "unreadable": len(made.dataset.bad_rows),
+        "outside_domain": made.outside,
+        "other_atoms": made.strangers.atoms,
+        "molecules_with_other_atoms": made.strangers.molecules_by_atoms,
+        "molecules_with_other_bonds": made.strangers.molecules_by_bonds,
+        "mixtures": made.dataset.mixtures,
+        "model": str(made.model.path),
+        "unit": made.model.about["unit"],
+        **({"coverage": coverage} if regression else {}),
+    }
+
+
+def _line(made: Predicted, out: Path) -> str:
+    unreadable = len(made.dataset.bad_rows)
+    parts = [f"{unreadable} of them unreadable"] if unreadable else []
+    parts += [f"{made.outside} unlike the training molecules (in_domain is false)"] if made.outside else []
+    return ", ".join([f"Wrote {out}: {len(made.ids):,} rows", *parts]) + "."

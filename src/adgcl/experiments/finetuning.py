@@ -1,0 +1,252 @@
+"""Fine-tuning: an encoder and labelled data in, a model folder out that predicts; it can be stopped at any time."""
+
+from __future__ import annotations
+
+import datetime
+import shutil
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from adgcl.core.config import differences
+from adgcl.core.errors import CheckpointError, Interrupted, OutputError
+from adgcl.core.files import check_writable, ensure_folder, write_json
+from adgcl.core.locks import locked
+from adgcl.core.provenance import versions
+from adgcl.data.dataset import Dataset
+from adgcl.data.duplicates import find_duplicates
+from adgcl.experiments.model import members as membership
+from adgcl.experiments.model.folder import ABOUT, DOMAIN, member_file, read_about, save_domain, seal
+from adgcl.experiments.model.judging import judge_model
+from adgcl.experiments.model.labels import check_trainable, class_names, label_names
+from adgcl.experiments.planning import Plan, Request, plan
+from adgcl.experiments.pretraining import BAD_ROWS_FILE
+from adgcl.experiments.source import Source
+from adgcl.graphs.store.fingerprint import fingerprint
+from adgcl.methods.supervised import Supervised
+from adgcl.protocols.finetune import FinetuneConfig
+from adgcl.protocols.fold_training import OneRun, train_fold
+from adgcl.protocols.identity import settings_of
+from adgcl.protocols.seed_run import SeedRun
+from adgcl.training.checkpoints import load_checkpoint, save_networks
+from adgcl.training.device import pick_device
+from adgcl.training.export import write_bad_rows
+from adgcl.training.run_config import RunConfig
+from adgcl.training.runs import describe_data
+from adgcl.training.start import encoder_origin
+from adgcl.training.trackers import Tracker
+from adgcl.training.trainer import Trainer
+
+SCRATCH = "none"
+_WORK = "training"
+_REQUEST = "request.json"
+
+
+@dataclass(frozen=True)
+class Choices:
+    """What a user may say about a model besides its settings: seeds or folds, and the unit of its labels."""
+
+    seeds: int | None = None
+    folds: int | None = None
+    unit: str = ""
+
+
+@dataclass(frozen=True)
+class Finetuned:
+    """What came of it: the folder, what its `model.json` says, the data, and whether it was finished before."""
+
+    folder: Path
+    about: dict[str, Any]
+    dataset: Dataset
+    seconds: float = 0.0
+    finished_before: bool = False
+
+
+def finetune(
+    start: str,
+    source: Source,
+    folder: Path,
+    request: Request,
+    choices: Choices | None = None,
+    *,
+    trackers: Sequence[Tracker] = (),
+    progress: Any = None,
+    on_loaded: Callable[[Dataset, list[str]], None] = lambda dataset, warnings: None,
+) -> Finetuned:
+    """Fine-tune the encoder `start` (a run, a checkpoint, a packaged one, or `none`) and keep a model in `folder`.
+
+    The same call again goes on where it was stopped. `on_loaded` sees the data and what is to be said about it.
+    """
+    check_writable(folder)
+    started, choices = time.monotonic(), choices or Choices()
+    dataset, planned = _settle(start, source, request, progress)
+    warnings = check_trainable(dataset, task_named=source.task is not None)
+    members = membership.plan_members(dataset, source.split, choices.seeds, choices.folds, planned.run.training.seed)
+    duplicates = str(find_duplicates(_as_divided(dataset, members)))
+    wanted = _identity(planned, dataset, members, choices)
+    with locked(ensure_folder(folder)):
+        if (finished := _finished(folder, wanted)) is not None:
+            return Finetuned(folder, finished, dataset, finished_before=True)
+        on_loaded(dataset, [*warnings, *([duplicates] if duplicates else [])])
+        _claim(folder, wanted)
+        if dataset.bad_rows:
+            write_bad_rows(folder / BAD_ROWS_FILE, dataset.bad_rows)
+        runs = _train(dataset, members, planned, folder, trackers)
+        about = _finish(folder, dataset, members, planned, runs, choices, wanted, duplicates)
+        shutil.rmtree(folder / _WORK, ignore_errors=True)
+    return Finetuned(folder, about, dataset, time.monotonic() - started)
+
+
+def _settle(start: str, source: Source, request: Request, progress: Any) -> tuple[Dataset, Plan]:
+    """The labelled data as the encoder sees it, and checked settings."""
+    dataset = source.load(progress=progress)
+    origin = "" if start == SCRATCH else start
+    asked = request.with_flags({"training": {"start_from": origin}, "protocol": {"name": FinetuneConfig().name}})
+    planned = plan(dataset, replace(asked, method=request.method or "supervised"))
+    return source.seen_through(dataset, planned.run.data, progress), planned
+
+
+def _train(
+    dataset: Dataset, members: membership.Plan, planned: Plan, folder: Path, trackers: Sequence[Tracker]
+) -> list[SeedRun]:
+    """Every member after another; its best epoch is kept as a file of the model."""
+    assert isinstance(planned.judging, FinetuneConfig)
+    data, tracker = describe_data(dataset), OneRun(trackers, len(members.members))
+    runs = []
+    try:
+        for number, member in enumerate(members.members):
+            tracker.fold = number
+            run = planned.run.with_training(seed=member.seed)
+            keep = _keeper(folder / member_file(number), run)
+            place = folder / _WORK / f"member-{number}"
+            course = planned.judging.course
+            runs.append(train_fold(dataset.store, member.part, run, course, place, tracker, data, keep))
+    except Interrupted as stopped:
+        raise Interrupted(
+            f"Stopped in member {len(runs) + 1} of {len(members.members)}; the state is saved in {folder}.",
+            "Run the same command again to go on.",
+        ) from stopped
+    finally:
+        tracker.close()
+    return runs
+
+
+def _keeper(path: Path, run: RunConfig) -> Callable[[Trainer], None]:
+    def keep(trainer: Trainer) -> None:
+        save_networks(path, trainer.method, run, trainer.position, trainer.data)
+
+    return keep
+
+
+def _finish(
+    folder: Path,
+    dataset: Dataset,
+    members: membership.Plan,
+    planned: Plan,
+    runs: list[SeedRun],
+    choices: Choices,
+    wanted: dict[str, Any],
+    duplicates: str,
+) -> dict[str, Any]:
+    """Judge the members together, learn what their predictions are worth, and write `model.json`."""
+    device = pick_device(planned.run.training.device)
+    files = [member_file(number) for number in range(len(runs))]
+    methods = [load_checkpoint(folder / name).make_method(device) for name in files]
+    networks = [method for method in methods if isinstance(method, Supervised)]
+    judged = judge_model(dataset, members, networks)
+    save_domain(folder, judged.domain)
+    task, start = dataset.task, planned.run.training.start_from
+    about = {
+        "version": versions()["adgcl"],
+        "created": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        "task": task.to_json(),
+        "labels": label_names(dataset),
+        "classes": class_names(dataset),
+        "unit": choices.unit,
+        "metric": task.metric,
+        "data": {**describe_data(dataset), "labelled_fingerprint": fingerprint(dataset.store), "note": duplicates},
+        "mixtures": dataset.mixtures,
+        "split": members.split,
+        "started_from": encoder_origin(start) if start else None,
+        "members": [
+            {"name": member.name, "file": name, **_scores(run, planned, task.higher_is_better), **_sizes(member)}
+            for name, run, member in zip(files, runs, members.members, strict=True)
+        ],
+        "together": judged.scores,
+        "calibration": judged.calibration,
+        "domain": {"border": judged.domain.border, "molecules": len(judged.domain.rows)},
+        "settings": {**planned.run.to_tree(), "protocol": planned.judging.model_dump(mode="json")},
+        "request": wanted,
+        "versions": versions(),
+    }
+    return seal(folder, about, [*files, DOMAIN])
+
+
+def _scores(run: SeedRun, planned: Plan, higher: bool) -> dict[str, Any]:
+    """A member's validation and test score at the epoch that counts, in the metric's own unit."""
+    assert isinstance(planned.judging, FinetuneConfig)
+    counts = planned.judging.course.counting(run.evaluations, higher)
+    scores = {name: None if value != value else round(value, 6) for name, value in asdict(counts).items() if name in
+              ("valid", "test")}  # fmt: skip
+    return {"epoch": counts.epoch, **scores, "seconds": run.seconds}
+
+
+def _sizes(member: membership.Member) -> dict[str, Any]:
+    return {"graphs": {name: len(ids) for name, ids in member.part._asdict().items()}}
+
+
+def _as_divided(dataset: Dataset, members: membership.Plan) -> Dataset:
+    """The data with the split that the members share, if they do."""
+    return replace(dataset, split=members.members[0].part._asdict() if members.shared else None)
+
+
+def _identity(planned: Plan, dataset: Dataset, members: membership.Plan, choices: Choices) -> dict[str, Any]:
+    """What must agree for a folder to be for this model."""
+    return {
+        **settings_of(planned.run, planned.protocol),
+        "members": [member.name for member in members.members],
+        "split": members.split,
+        "unit": choices.unit,
+        "data": fingerprint(dataset.store),
+    }
+
+
+def _finished(folder: Path, wanted: dict[str, Any]) -> dict[str, Any] | None:
+    """The model that the folder holds, if it is the one that is wanted."""
+    if not (folder / ABOUT).exists():
+        return None
+    about = read_about(folder)
+    _refuse_other(folder, about["request"], wanted)
+    return about
+
+
+def _claim(folder: Path, wanted: dict[str, Any]) -> None:
+    """Note what is being made here, or refuse to mix it with something else."""
+    path = folder / _WORK / _REQUEST
+    if path.exists():
+        with suppress(ValueError):
+            _refuse_other(folder, _read(path), wanted)
+    ensure_folder(path.parent)
+    write_json(path, wanted)
+
+
+def _refuse_other(folder: Path, before: dict[str, Any], wanted: dict[str, Any]) -> None:
+    found = differences(before, wanted)
+    if found:
+        changed = "; ".join("other data or labels" if change.startswith("data:") else change for change in found)
+        raise OutputError(
+            f"{folder} holds a model that was asked for differently ({changed}).",
+            "Choose another folder with --out, or remove this one.",
+        )
+
+
+def _read(path: Path) -> dict[str, Any]:
+    import json
+
+    tree: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    if not isinstance(tree, dict):
+        raise CheckpointError(f"{path} is damaged.", "Remove the folder and start again.")
+    return tree

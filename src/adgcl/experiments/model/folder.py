@@ -1,0 +1,141 @@
+"""A model folder: the members, what is known about their predictions, and seals that show any change."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError
+from safetensors.numpy import load_file, save_file
+
+from adgcl.core.errors import CheckpointError
+from adgcl.core.files import atomic_write, write_json
+from adgcl.core.schema import FeatureSpec, Task
+from adgcl.experiments.model.calibration import Calibration
+from adgcl.experiments.model.conformal import Intervals
+from adgcl.experiments.model.domain import Domain
+from adgcl.methods.supervised import Supervised
+from adgcl.training.checkpoints import load_checkpoint
+from adgcl.training.device import keep_freed_memory, pick_device, set_threads
+from adgcl.training.run_config import RunConfig
+
+FORMAT = "adgcl-model-1"
+ABOUT = "model.json"
+DOMAIN = "domain.safetensors"
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """A model that is open for use; `about` is what `model.json` says."""
+
+    path: Path
+    about: dict[str, Any]
+    members: tuple[Supervised, ...]
+    config: RunConfig
+    domain: Domain
+    calibrations: tuple[Calibration, ...]
+    intervals: tuple[Intervals, ...]
+
+    @property
+    def task(self) -> Task:
+        return self.members[0].task
+
+    @property
+    def spec(self) -> FeatureSpec:
+        return self.members[0].spec
+
+    @property
+    def labels(self) -> list[str]:
+        return list(self.about["labels"])
+
+
+def member_file(number: int) -> str:
+    return f"member-{number}.safetensors"
+
+
+def save_domain(folder: Path, domain: Domain) -> None:
+    tensors: dict[str, Any] = {"rows": domain.rows, "centre": domain.centre, "scale": domain.scale}
+    atomic_write(folder / DOMAIN, lambda part: save_file(tensors, part))
+
+
+def seal(folder: Path, about: dict[str, Any], files: list[str]) -> dict[str, Any]:
+    """Write `model.json` with the checksum of every file and one of itself: the last step of making a model."""
+    tree = {"format": FORMAT, **about, "files": {name: _checksum(folder / name) for name in files}}
+    tree = json.loads(json.dumps(tree))
+    write_json(folder / ABOUT, {**tree, "seal": _seal(tree)})
+    return tree
+
+
+def read_about(folder: Path) -> dict[str, Any]:
+    """What `model.json` says, once it is known to be as it was written."""
+    path = Path(folder) / ABOUT
+    if not path.exists():
+        raise CheckpointError(f"There is no model in {folder}.", "Give the folder that `adgcl finetune --out` made.")
+    try:
+        tree = json.loads(path.read_text(encoding="utf-8"))
+        found, version, mark = tree["format"], tree.get("version"), tree.pop("seal", None)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise CheckpointError(f"{path} is damaged: it is not what `adgcl finetune` writes.", _ADVICE) from error
+    if found != FORMAT:
+        raise CheckpointError(
+            f"{folder} has model format {found!r}, written by adgcl {version or 'of an unknown version'}; this version "
+            f"reads {FORMAT!r}.",
+            "Use the version of adgcl that wrote it, or fine-tune again.",
+        )
+    if mark != _seal(tree):
+        raise CheckpointError(f"{path} was changed after it was written.", _ADVICE)
+    about: dict[str, Any] = tree
+    return about
+
+
+def open_model(folder: str | Path, device: str = "auto") -> Model:
+    """Open a model folder; one that was edited, or that another version wrote, is refused with the reason."""
+    folder = Path(folder)
+    about = read_about(folder)
+    for name, known in about["files"].items():
+        if not (folder / name).exists():
+            raise CheckpointError(f"{folder} has lost its file {name}.", _ADVICE)
+        if _checksum(folder / name) != known:
+            raise CheckpointError(f"{folder / name} was changed after it was written.", _ADVICE)
+    checkpoints = [load_checkpoint(folder / member["file"]) for member in about["members"]]
+    config = checkpoints[0].config
+    keep_freed_memory()
+    set_threads(config.training.threads, config.encoder.hidden_dim)
+    return Model(
+        folder,
+        about,
+        tuple(_opened(checkpoint.make_method(pick_device(device))) for checkpoint in checkpoints),
+        config,
+        _open_domain(folder, about["domain"]["border"]),
+        tuple(map(Calibration.from_json, about["calibration"].get("probabilities", ()))),
+        tuple(map(Intervals.from_json, about["calibration"].get("intervals", ()))),
+    )
+
+
+_ADVICE = "Restore the folder from a copy, or fine-tune again."
+
+
+def _opened(method: torch.nn.Module) -> Supervised:
+    assert isinstance(method, Supervised)
+    return method
+
+
+def _open_domain(folder: Path, border: float) -> Domain:
+    try:
+        tensors = load_file(folder / DOMAIN)
+        return Domain(tensors["rows"], tensors["centre"], tensors["scale"], border)
+    except (OSError, KeyError, SafetensorError) as error:
+        raise CheckpointError(f"{folder / DOMAIN} cannot be read: {error}.", _ADVICE) from error
+
+
+def _checksum(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _seal(tree: dict[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(tree, sort_keys=True).encode()).hexdigest()

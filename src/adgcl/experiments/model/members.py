@@ -1,0 +1,75 @@
+"""Members: which networks make up a model, and the graphs that train, choose and test each of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from adgcl.core.errors import ConfigError, DataError
+from adgcl.core.seeds import derived_seed
+from adgcl.data.dataset import Dataset
+from adgcl.data.splits import divided
+from adgcl.protocols.parts import Part, fold_parts
+
+DEFAULT_SEEDS = 3
+_CV_FOLDS = 5
+
+
+@dataclass(frozen=True)
+class Member:
+    """One network to train: what it is called, what decides its random numbers, and its parts of the data."""
+
+    name: str
+    seed: int
+    part: Part
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The members of a model; with `shared` parts all of them are held out on the same graphs."""
+
+    members: tuple[Member, ...]
+    split: str
+    shared: bool
+
+
+def plan_members(dataset: Dataset, split: str | None, seeds: int | None, folds: int | None, first: int = 0) -> Plan:
+    """Several seeds on one split (the data's own, or by scaffold, or at random), or one member for each of some folds.
+
+    Seed `s` and fold `k` are the same networks as those of the fine-tuning protocol.
+    """
+    if seeds and folds:
+        raise ConfigError("Both --seeds and --folds were given.", "Choose one: members differ in seed, or in fold.")
+    if folds is None and split == "cv":
+        folds = _CV_FOLDS
+    try:
+        if folds:
+            parts = fold_parts(replace(dataset, split=None), "strict", first, folds)
+            members = [Member(f"fold {k}", derived_seed(first, "fold", k), part) for k, part in enumerate(parts)]
+            return Plan(tuple(members), f"{len(parts)} folds", shared=False)
+        name, divided_set = _with_split(dataset, split)
+        (part,) = fold_parts(divided_set, "strict", first, 2)
+    except DataError as error:
+        raise DataError(error.message, _TOO_SMALL) from error
+    numbers = range(first, first + (seeds or DEFAULT_SEEDS))
+    members = [Member(f"seed {seed}", derived_seed(seed, "fold", 0), part) for seed in numbers]
+    return Plan(tuple(members), name, shared=True)
+
+
+_TOO_SMALL = (
+    "The training, validation and test part each need labels, for yes-or-no labels of both kinds. Try --split random, "
+    "--folds 3, or a split column of your own; or add labelled rows."
+)
+
+
+def _with_split(dataset: Dataset, asked: str | None) -> tuple[str, Dataset]:
+    if dataset.split is not None:
+        return asked or "its own", dataset
+    how = "scaffold" if dataset.smiles is not None else "random"
+    return how, divided(dataset, how)
+
+
+def held_out(plan: Plan, which: str) -> list[np.ndarray]:
+    """The validation or test graphs of every member."""
+    return [getattr(member.part, which) for member in plan.members]

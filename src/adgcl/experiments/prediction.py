@@ -1,0 +1,124 @@
+"""Prediction: what a fine-tuned model says about molecules, row by row, and how much that is worth."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from adgcl.core.errors import ConfigError
+from adgcl.data.dataset import Dataset
+from adgcl.experiments.model.ensemble import Answers, ask
+from adgcl.experiments.model.folder import Model, open_model
+from adgcl.experiments.model.judging import COVERAGE, calibrated
+from adgcl.experiments.source import Source
+from adgcl.graphs.chem.vocabulary import Strangers, count_strangers
+from adgcl.protocols.solvers.arrays import Floats
+from adgcl.training.export import Matrix, align
+from adgcl.training.fitting import fit_features
+
+Column = np.ndarray[Any, Any]
+_RESERVED = ("id", "in_domain", "distance", "problem")
+
+
+@dataclass(frozen=True)
+class Predicted:
+    """A row for every input row, in its order; `columns` hold numbers (NaN: none), texts or truth values (None: none).
+
+    `strangers` counts what the vocabulary of atoms and bonds has no name for.
+    """
+
+    ids: list[str]
+    columns: dict[str, Column]
+    dataset: Dataset
+    model: Model
+    strangers: Strangers
+
+    @property
+    def outside(self) -> int:
+        """How many rows are unlike what the model has learned from."""
+        return int(sum(value is False for value in self.columns["in_domain"]))
+
+
+def predict_data(
+    model: str | Path,
+    source: Source,
+    *,
+    coverage: float = COVERAGE,
+    device: str = "auto",
+    progress: Any = None,
+    on_predicted: Callable[[int, int], None] | None = None,
+) -> Predicted:
+    """Predict every row of `source`, seen through the model's own data settings."""
+    if not 0 < coverage < 1:
+        raise ConfigError(f"The coverage is {coverage:g}.", "It must be between 0 and 1, such as 0.9.")
+    opened = open_model(model, device)
+    for bands in opened.intervals:
+        bands.half_width(coverage, np.zeros(1))  # Too much to promise? Said before any work is done.
+    dataset = source.unlabelled.load_for(opened.config.data, progress)
+    return predict_dataset(opened, dataset, coverage, on_predicted)
+
+
+def predict_dataset(
+    model: Model, dataset: Dataset, coverage: float = COVERAGE, on_predicted: Callable[[int, int], None] | None = None
+) -> Predicted:
+    """The same with model and data at hand."""
+    store = fit_features(dataset.store, model.spec)
+    answers = ask(model.members, store, on_predicted)
+    distance = model.domain.distances(answers.embedding)
+    numbers = {**_answers(model, answers, coverage), "distance": distance}
+    ids, matrix = align(dataset, np.stack(list(numbers.values()), axis=1))
+    columns: dict[str, Column] = dict(zip(numbers, matrix.T))
+    if model.task.kind == "multiclass":
+        columns = {"predicted": _named(model, matrix[:, : model.task.num_classes]), **columns}
+    far = columns.pop("distance")
+    columns["in_domain"] = np.array([None if np.isnan(d) else bool(d <= 1) for d in far], dtype=object)
+    columns["distance"] = far
+    columns["problem"] = problems(dataset, len(ids))
+    return Predicted(ids, columns, dataset, model, count_strangers(dataset.store, dataset.smiles))
+
+
+def problems(dataset: Dataset, count: int) -> Column:
+    """Why a row has no prediction, at its place; an empty text where it has one."""
+    texts = np.full(count, "", dtype=object)
+    read = np.arange(len(dataset)) if dataset.rows is None else np.asarray(dataset.rows)
+    missing = np.setdiff1d(np.arange(count), read)
+    texts[missing] = [bad.reason for bad in dataset.bad_rows[: len(missing)]]
+    return texts
+
+
+def _answers(model: Model, answers: Answers, coverage: float) -> dict[str, Floats]:
+    """The columns of numbers that the task has."""
+    if model.task.kind == "regression":
+        return _values(model, answers, coverage)
+    probability = calibrated(answers.mean, model.calibrations, model.task)
+    if model.task.kind == "multiclass":
+        names = model.about["classes"]
+        top = answers.mean.argmax(axis=1)[:, None]
+        spread = np.take_along_axis(answers.spread, top, axis=1)[:, 0]
+        return {**{f"{name}_probability": column for name, column in zip(names, probability.T)}, "std": spread}
+    made: dict[str, Floats] = {}
+    for name, column, spread in zip(model.labels, probability.T, answers.spread.T):
+        made |= {f"{name}_probability": column, f"{name}_std": spread}
+    return made
+
+
+def _values(model: Model, answers: Answers, coverage: float) -> dict[str, Floats]:
+    made: dict[str, Floats] = {}
+    for name, bands, mean, spread in zip(model.labels, model.intervals, answers.mean.T, answers.spread.T):
+        half = bands.half_width(coverage, spread)
+        column = f"{name}_value" if name in _RESERVED else name
+        made |= {column: mean, f"{name}_std": spread, f"{name}_low": mean - half, f"{name}_high": mean + half}
+    return made
+
+
+def _named(model: Model, probability: Matrix) -> Column:
+    """The name of the most probable class; nothing where there is no prediction."""
+    names = np.array(model.about["classes"], dtype=object)
+    readable = ~np.isnan(probability).any(axis=1)
+    named = np.full(len(probability), None, dtype=object)
+    named[readable] = names[probability[readable].argmax(axis=1)]
+    return named
