@@ -119,7 +119,7 @@ def _judging(
 
 
 def _protocol_name(request: Request, file: Tree, preset: Preset, default: str) -> str:
-    """The one the user names, the method's only one, the preset's, the table's, or the usual one."""
+    """The one the user names, the preset's, the method's own, the table's, or the usual one."""
     asked = (
         _assigned(request, "protocol.name")
         or request.flags.get("protocol", {}).get("name")
@@ -132,7 +132,7 @@ def _protocol_name(request: Request, file: Tree, preset: Preset, default: str) -
         raise ConfigError(
             f"{preset.method} can only be judged by the protocol {known}, not {asked!r}.", "Leave out the protocol."
         )
-    name = str(asked or only or preset.protocol.get("name") or default or DEFAULT_PROTOCOL)
+    name = str(asked or preset.protocol.get("name") or only or default or DEFAULT_PROTOCOL)
     if not PROTOCOLS[name].trains:
         raise ConfigError(f"The protocol {name!r} trains nothing.", "Say `adgcl evaluate RUN DATA`.")
     if PROTOCOLS[name].learns_from_labels and not method.needs_labels:

@@ -20,6 +20,9 @@ from adgcl.training.run_config import RunConfig
 from adgcl.training.start import encoder_origin
 from adgcl.training.trackers import Tracker
 
+# The row of what was trained from scratch.
+NO_PRETRAINING = "no_pretrain"
+
 
 class FinetuneConfig(ProtocolConfig):
     """How long a model is fine-tuned, and which epoch's test score is reported."""
@@ -75,10 +78,11 @@ class Finetune(Protocol):
         return run.training.epochs * epoch_seconds(run, store)
 
     def row(self, run: RunConfig, asked: str) -> str:
-        """Tables of transfer have a row for every way of pre-training."""
-        if run.training.start_from and asked in ("", run.method.name):
-            return str(encoder_origin(run.training.start_from)["method"])
-        return super().row(run, asked)
+        """Tables of transfer have a row for every way of pre-training, and one for none."""
+        if asked not in ("", run.method.name):
+            return super().row(run, asked)
+        start = run.training.start_from
+        return str(encoder_origin(start)["method"]) if start else NO_PRETRAINING
 
     def notes(self, run: RunConfig) -> list[str]:
         if not run.training.start_from:

@@ -91,7 +91,7 @@ def _on_its_base(tree: dict[str, Any], trees: dict[str, dict[str, Any]]) -> dict
 
 def is_row(name: str) -> bool:
     """Whether some family has a preset of this name."""
-    return any(f"{name}-{family}" in presets() for family in (*set(_LIKE.values()), "tu"))
+    return any(f"{name}-{family}" in presets() for family in (*_LIKE, "tu"))
 
 
 def runs_here(name: str) -> bool:
@@ -118,8 +118,9 @@ def preset_for(method: str, dataset: Dataset) -> Preset:
     # Your own molecules are like OGB's, your own graphs like those of TU.
     family = _LIKE.get(dataset.origin.family, "tu" if dataset.smiles is None else "ogb")
     shipped = presets()
-    if f"{method}-{family}" in shipped:
-        return shipped[f"{method}-{family}"]
+    for name in (dataset.origin.family, family):
+        if f"{method}-{name}" in shipped:
+            return shipped[f"{method}-{name}"]
     base = shipped[f"adgcl-{family}"]
     settings = {**base.settings, "method": {"name": method}}
     return Preset(f"{method}-{family}", family=family, settings=settings, protocol=base.protocol)
