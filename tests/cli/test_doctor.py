@@ -26,7 +26,7 @@ def test_a_fresh_machine_has_no_problem(run, tmp_path: Path) -> None:
     answer = run("doctor", "--data-dir", tmp_path / "nowhere")
     assert answer.code == 0 and "problem" not in answer.out
     assert "not there yet" in answer.out and "ADGCL_DATA" in answer.out
-    assert f"{len(known_names()) - 2} known data sets are not here: `adgcl data list`" in answer.out
+    assert f"{len(known_names()) - 2} known data sets are not on this machine: see `adgcl data list`" in answer.out
     assert "Data sets here: freesolv, planted." in answer.out and "MUTAG" not in answer.out
     assert answer.out.strip().endswith("Everything needed is in place. Try `adgcl quickstart`.")
     tree = json.loads(run("doctor", "--json", "--data-dir", tmp_path / "nowhere").out)
