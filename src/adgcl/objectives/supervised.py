@@ -40,7 +40,7 @@ def cross_entropy(logits: Tensor, y: Tensor) -> Tensor:
 def logistic_loss(logits: Tensor, y: Tensor) -> Tensor:
     """`mean of log(1 + exp(-s z))` over present labels, with `s = +1` for label 1 and `-1` for label 0.
 
-    Every present label weighs the same, so a task counts as much as it has labels.
+    Every present label has the same weight, so a task counts in proportion to its labels.
     """
     missing, target = _filled(y)
     losses = F.binary_cross_entropy_with_logits(logits, target, reduction="none")
@@ -55,7 +55,7 @@ def regression_loss(values: Tensor, y: Tensor, error: Error = "squared") -> Tens
 
 
 def _filled(y: Tensor) -> tuple[Tensor, Tensor]:
-    """Where labels are missing, and the labels with any number in those places."""
+    """Where labels are missing, and the labels with an arbitrary number in those places."""
     missing = y.isnan()
     return missing, y.masked_fill(missing, 0.0).float()
 

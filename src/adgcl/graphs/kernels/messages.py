@@ -38,7 +38,7 @@ def edge_message_sum(
 
 
 class _MessageSum(torch.autograd.Function):
-    """Nothing as large as the edges is kept: the backward pass adds up each message again."""
+    """Nothing as large as the edges is stored: the backward pass recomputes each message."""
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, table: Tensor, keep: Tensor | None, code: Tensor, edges: Edges) -> Tensor:
@@ -67,7 +67,7 @@ class _MessageSum(torch.autograd.Function):
 def _place(
     x: Tensor, table: Tensor, keep: Tensor | None, code: Tensor, edges: Edges, at_nodes: Tensor
 ) -> tuple[Any, ...]:
-    """What every loop is told: addresses and sizes."""
+    """The arguments of every loop: addresses and sizes."""
     sizes = len(x), len(table), len(code), len(at_nodes), x.shape[1]
     return *addresses(x, table, code, edges.col, edges.target, at_nodes, keep), *sizes
 
@@ -119,7 +119,7 @@ def _add_messages_backward(of_x_at: int, of_table_at: int, *place: int) -> None:
     for e in range(len(col)):
         source, bond, node = np.uint64(col[e]), np.uint64(code[e]), np.uint64(target[e])
         weight = keep[e] if weighted else np.float32(1)
-        # Several loops, because the compiler gives up on more places that might be the same.
+        # Several loops, because the compiler gives up if too many arrays might overlap.
         for j in range(width):
             slope = weight * grad[node, j]
             passed[j] = np.float32(0) if x[source, j] + table[bond, j] <= 0 else slope
