@@ -33,7 +33,7 @@ def label_gap(dataset: Dataset) -> Gap | None:
         return Gap("no labels", f"Every label of {dataset.name} is missing.")
     if task.kind != "regression" and all(len(np.unique(column[~np.isnan(column)])) < 2 for column in y.T):
         return Gap(
-            "not applicable", f"All graphs of {dataset.name} have the same label: there is nothing to tell apart."
+            "not applicable", f"All graphs of {dataset.name} have the same label: there is nothing to predict."
         )
     return None
 
