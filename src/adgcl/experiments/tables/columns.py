@@ -32,9 +32,7 @@ def label_gap(dataset: Dataset) -> Gap | None:
     if not len(known):
         return Gap("no labels", f"Every label of {dataset.name} is missing.")
     if task.kind != "regression" and all(len(np.unique(column[~np.isnan(column)])) < 2 for column in y.T):
-        return Gap(
-            "not applicable", f"All graphs of {dataset.name} have the same label: there is nothing to predict."
-        )
+        return Gap("not applicable", f"All graphs of {dataset.name} have the same label: there is nothing to predict.")
     return None
 
 

@@ -77,7 +77,7 @@ def _arrays(
     x_at: int, table_at: int, code_at: int, col_at: int, target_at: int, nodes_at: int, keep_at: int,
     num_x: int, num_codes: int, num_edges: int, num_nodes: int, width: int,
 ) -> Any:  # fmt: skip
-    """What stands at these addresses: rows of sources, bonds and targets, and of each edge the numbers of its three."""
+    """The arrays at these addresses: rows of sources, bonds and targets, and the three row numbers of each edge."""
     x, table, at_nodes = (
         floats(x_at, (num_x, width)), floats(table_at, (num_codes, width)), floats(nodes_at, (num_nodes, width))
     )  # fmt: skip
