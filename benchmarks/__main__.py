@@ -37,7 +37,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("--only", nargs="+", choices=PARTS, default=list(PARTS), help="which parts to measure")
     parser.add_argument("--json", action="store_true", help="print a list of measurements")
-    parser.add_argument("--write", action="store_true", help="keep the rows in measured.json and docs/speed.md")
+    parser.add_argument("--write", action="store_true", help="save the rows in measured.json and docs/speed.md")
     arguments = parser.parse_args()
     results = []
     for result in _measurements(arguments.only):

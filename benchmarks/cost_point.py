@@ -1,4 +1,4 @@
-"""One point of the cost table, in a process of its own: how long a piece of work takes and how much memory."""
+"""One point of the cost table, in its own process: the time and memory that a piece of work takes."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Point:
 
 @dataclass(frozen=True)
 class Cost:
-    """Time, the memory the work took, and what the program took before it (0 where that is not told apart)."""
+    """Time, the memory the work took, and what the program took before it (0 where the two cannot be separated)."""
 
     seconds: float
     megabytes: float
@@ -41,7 +41,7 @@ class Cost:
 
 
 def measure(point: Point) -> Cost:
-    """Do the work in a new process, on graphs made in this one: making them takes memory too."""
+    """Do the work in a new process, on graphs made in this one, because making them takes memory too."""
     from adgcl.graphs.store.storage import save_store
 
     with tempfile.TemporaryDirectory() as folder:
@@ -67,7 +67,7 @@ def make_store(point: Point, labels: bool = False) -> GraphStore:
 
 
 def training(point: Point, store: GraphStore, epochs: int = 5) -> float:
-    """The best of some epochs: processor time, which other programs on the machine disturb least."""
+    """The best of several epochs, in CPU time, which other programs on the machine disturb least."""
     from adgcl.training.run_config import resolve
     from adgcl.training.trainer import Trainer
 
@@ -79,13 +79,13 @@ def training(point: Point, store: GraphStore, epochs: int = 5) -> float:
 
 
 def evaluation(point: Point, rounds: int = 3) -> float:
-    """The best of some evaluations of the published protocol: processor time."""
+    """The best of several evaluations of the published protocol, in CPU time."""
     from adgcl.training.device import one_blas_thread
     from benchmarks.probe_speed import Size, embeddings_like_gin, our_probe
 
     x, y = embeddings_like_gin(Size("", point.graphs, point.width))
     times = [time.process_time()]
-    with one_blas_thread():  # as the protocols have it; waiting threads would count as work
+    with one_blas_thread():  # as the protocols do; waiting threads would count as work
         for _ in range(rounds):
             our_probe(x, y, 0)
             times.append(time.process_time())
@@ -93,7 +93,7 @@ def evaluation(point: Point, rounds: int = 3) -> float:
 
 
 def protocol(point: Point, store: GraphStore) -> float:
-    """Training and evaluations of some seeds, two at a time: wall time."""
+    """Training and evaluation of several seeds, two at a time, in wall time."""
     from adgcl.data.dataset import Dataset, Origin
     from adgcl.experiments.evaluation import Work, evaluate
     from adgcl.experiments.planning import Request
@@ -110,7 +110,7 @@ def protocol(point: Point, store: GraphStore) -> float:
 
 
 def main() -> None:
-    """Print the cost of the point that the command line tells, on the store that lies at the given path."""
+    """Print the cost of the point given on the command line, for the store at the given path."""
     from adgcl.graphs.store.storage import open_store
 
     point, path = Point(**json.loads(sys.argv[1])), Path(sys.argv[2])
@@ -118,7 +118,7 @@ def main() -> None:
     before = 0.0
     if point.work == "protocol":
         took = protocol(point, open_store(path))
-        # A seed has a process of its own; at most two run at a time.
+        # Each seed has its own process; at most two run at a time.
         memory = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024 * min(2, point.seeds)
     elif point.work == "training":
         training(small, make_store(small), epochs=2)

@@ -1,6 +1,6 @@
 """`python -m benchmarks.costs [--write] [--only AXIS ...]`: how time and memory grow, measured at four sizes each.
 
-`--write` keeps what was measured in `costs.json` and makes `docs/costs.md` from it; `--render` makes the page alone.
+`--write` saves the measurements in `costs.json` and generates `docs/costs.md`; `--render` only generates the page.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ COSTS, PAGE = HERE / "costs.json", HERE.parent / "docs" / "costs.md"
 
 @dataclass(frozen=True)
 class Axis:
-    """One size that grows while the others stay, and how the work is counted."""
+    """One size that grows while the others stay fixed, and how the work is counted."""
 
     title: str
     field: str
@@ -33,7 +33,7 @@ class Axis:
 
     def point(self, size: int) -> Point:
         point = replace(self.base, **{self.field: size})
-        # A training step needs some batches to choose the best from; a longer epoch would only take longer.
+        # The best step is chosen from a few batches; a longer epoch would only take longer.
         return replace(point, graphs=4 * size) if self.field == "batch" else point
 
     def count(self, size: int) -> int:
@@ -75,8 +75,8 @@ def page(tree: dict[str, Any]) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.costs", description=__doc__)
     parser.add_argument("--only", nargs="+", choices=AXES, default=list(AXES))
-    parser.add_argument("--write", action="store_true", help="keep what is measured, and make the page")
-    parser.add_argument("--render", action="store_true", help="make the page from what was kept; measure nothing")
+    parser.add_argument("--write", action="store_true", help="save the measurements and generate the page")
+    parser.add_argument("--render", action="store_true", help="only generate the page, from saved measurements")
     arguments = parser.parse_args()
     tree: dict[str, Any] = {"machine": "", "axes": {}}
     if COSTS.exists():

@@ -23,7 +23,7 @@ _BATCH = 128
 
 
 def measure(name: str, width: int, count: int, rounds: int = 5) -> Iterator[Measurement]:
-    """Graphs per second of both, after checking that they give the same embedding."""
+    """Graphs per second of both versions, after checking that they give the same embedding."""
     features = "labels" if name.startswith("ogbg") else "constant"
     store = load_dataset(name, features=features).store
     store = store.select(np.random.default_rng(0).permutation(len(store))[:count])

@@ -32,7 +32,7 @@ def our_search(x: Floats, y: Floats, seed: int) -> float:
 
 
 def sklearn_search(x: Floats, y: Floats, seed: int) -> float:
-    """The same as one writes it with scikit-learn, by its fastest solver for more columns than rows.
+    """The same in plain scikit-learn, with its fastest solver for more columns than rows.
 
     lbfgs stops at its default tolerance. The next best, newton-cg, takes twice as long, liblinear two to nine times,
     sag and saga fifteen, newton-cholesky sixty and more. LinearSVC on the same rows takes seven to fifty times as long.

@@ -1,7 +1,7 @@
 """`python -m benchmarks.limits [--write]`: how far a training step is from what its dense products allow.
 
-Counts the floating-point operations of the products in one step, measures how many a second one core does at the
-shapes of the layers, and profiles where the rest of the time goes. `--write` makes docs/limits.md from it.
+Counts the floating-point operations of the products in one step, measures how many per second one core does at the
+shapes of the layers, and profiles where the rest of the time goes. `--write` writes docs/limits.md.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ from benchmarks.training_step import PRODUCTS, Setting
 Product = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
 PAGE = Path(__file__).parent.parent / "docs" / "limits.md"
 SETS = ("NCI1", "PROTEINS", "ogbg-molbace")
-# Of the columns: products, what our own functions do besides (their compiled loops and the calls between kernels; the
-# profiler knows them by names with an underscore), and all other kernels of torch.
+# The columns: products, the rest of our own functions (their compiled loops and the calls between kernels; their names
+# in the profiler start with an underscore), and all other kernels of torch.
 KINDS = ("products", "own functions", "other kernels")
 
 
@@ -43,7 +43,7 @@ def best(work: Callable[[], object], rounds: int) -> float:
 
 
 def rate(rows: int, width: int, inner: int, product: Product, dtype: torch.dtype = torch.float32) -> float:
-    """Billions of operations a second of a product of these sizes."""
+    """Billions of operations per second of a product of these sizes."""
     a, b = torch.randn(rows, width).to(dtype), torch.randn(inner, width).to(dtype)
     return 2e-9 * rows * width * inner / best(lambda: product(a, b), 3 if dtype == torch.bfloat16 else 40)
 
@@ -62,7 +62,7 @@ def operations(step: Callable[[], object]) -> float:
 
 
 def shares(step: Callable[[], object]) -> dict[str, float]:
-    """Where the time of a step goes, per cent."""
+    """Where the time of a step goes, in per cent."""
     of_kernels = kernel_shares(step)
     products = sum(of_kernels.get(name, 0.0) for name in PRODUCTS)
     own = sum(share for name, share in of_kernels.items() if name.startswith("_"))
@@ -123,29 +123,28 @@ def page() -> str:
 
 _TEXT = """# How far a training step is from its limit
 
-Made by `python -m benchmarks.limits --write` on {machine}, one core. Milliseconds for a step of one batch (32 graphs
-at width 32, 64 at width 300): the plain PyTorch Geometric version, ours, and what the dense products of our step would
-take alone at the speed one core has at their shapes. *Limit* is the ratio to the plain version if everything but the
-products were free. The last columns say where the time goes, per cent of the profiled time. `make bench` measures the
-ratios more carefully, in turns.
+Made by `python -m benchmarks.limits --write` on {machine}, one core. Times are milliseconds for one step on one batch
+(32 graphs at width 32, 64 at width 300): the plain PyTorch Geometric version, ours, and the dense products of our step
+alone at the speed one core reaches at their shapes. *Limit* is the ratio to the plain version if everything but the
+products were free. The last columns show where the time goes, in per cent of the profiled time. `make bench` measures
+the ratios more carefully, alternating between the two.
 
 {table}
 
-At width 32 a product takes some 50 microseconds and there are over a hundred of them in a step; what is left is loops
-and kernels as small as that and the calls between them. At width 300 the products are all that matters, and ours are
-already fewer than the plain version's (nodes that are alike are computed once, and so are the messages of the first
-layer).
+At width 32 a product takes about 50 microseconds, and a step has more than a hundred of them; the rest is loops and
+kernels just as small, and the calls between them. At width 300 only the products matter, and ours are already fewer
+than the plain version's (identical nodes are computed once, and so are identical messages of the first layer).
 
 ## The speed of products
 
-Billions of operations a second of one core, in 32 bits by torch and by the library that wide layers choose
+Billions of operations per second on one core, in 32 bits by torch and by the library that wide layers choose
 (`encoders/dense.py`), and in bfloat16:
 
 {of_products}
 
-This processor {half} instructions for bfloat16. Without them torch emulates such products, many times slower than in
-32 bits; there `--precision bfloat16` computes in 32 bits. Where there are instructions, products take half the time or
-less. What 16 bits do to quality is in [quality.md](quality.md).
+This processor {half} bfloat16 instructions. Without them torch emulates such products, many times slower than in 32
+bits, so `--precision bfloat16` computes in 32 bits there. With them, products take half the time or less.
+[quality.md](quality.md) shows what 16 bits do to quality.
 """
 
 

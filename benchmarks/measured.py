@@ -1,4 +1,4 @@
-"""The rows that were measured last, in `measured.json`, and their table in docs/speed.md."""
+"""The latest measurements, in `measured.json`, and their table in docs/speed.md."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from adgcl.core.files import write_json, write_text
 from adgcl.core.provenance import machine
 from benchmarks.timing import Measurement
 
-# The first word of a row's name says which part it belongs to; rows stand in this order.
+# The first word of a row's name says which part it belongs to; rows are in this order.
 PARTS = ("training", "evaluation", "protocol", "embedding", "parsing", "smiles", "store")
 HERE = Path(__file__).parent
 MEASURED, PAGE = HERE / "measured.json", HERE.parent / "docs" / "speed.md"
@@ -20,12 +20,12 @@ BEGIN, END = "<!-- speed:begin -->", "<!-- speed:end -->"
 
 
 def read_measured(path: Path = MEASURED) -> list[Measurement]:
-    """The rows that were measured last."""
+    """The latest measurements."""
     return [Measurement(**row) for row in json.loads(path.read_text(encoding="utf-8"))]
 
 
 def keep(results: Iterable[Measurement], path: Path = MEASURED, page: Path = PAGE) -> None:
-    """Put what was measured now in place of what was measured before under the same name."""
+    """Replace earlier measurements of the same name with new ones."""
     rows = merged(read_measured(path) if path.exists() else [], [stamped(result) for result in results])
     text = put_between_marks(page.read_text(encoding="utf-8"), rows)
     write_json(path, [row.to_json() for row in rows])
@@ -40,13 +40,13 @@ def stamped(result: Measurement) -> Measurement:
 
 
 def merged(old: Sequence[Measurement], new: Sequence[Measurement]) -> list[Measurement]:
-    """Every row once, the newer of two of the same name, part by part."""
+    """Every row once, ordered by part; of two with the same name, the newer."""
     rows = {row.name: row for row in (*old, *new)}
     return sorted(rows.values(), key=lambda row: PARTS.index(row.name.split()[0].lower()))
 
 
 def put_between_marks(text: str, rows: Sequence[Measurement]) -> str:
-    """A page with its table of speeds made anew."""
+    """The page with its table of speeds regenerated."""
     before, _, rest = text.partition(BEGIN)
     _, mark, after = rest.partition(END)
     if not mark:
@@ -66,9 +66,9 @@ def table(results: Sequence[Measurement]) -> str:
 
 
 def _machines(rows: Sequence[Measurement]) -> str:
-    """One line for each machine and its days."""
+    """One line for each machine and its dates."""
     days: dict[str, set[str]] = {}
     for row in rows:
         days.setdefault(row.machine, set()).add(row.measured)
-    told = [f"{name} ({', '.join(sorted(when))})" for name, when in days.items()]
-    return f"Measured on {'; '.join(told)}."
+    machines = [f"{name} ({', '.join(sorted(when))})" for name, when in days.items()]
+    return f"Measured on {'; '.join(machines)}."

@@ -2,7 +2,7 @@
 
     python -m benchmarks.molecules [--workers 2]     pack MOSES for `python -m benchmarks --only store`
 
-The packed store is kept in the cache folder and used again; `--again` packs it anew.
+The packed store is kept in the cache folder and reused; `--again` repacks it.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ def measure_smiles(count: int = 2000, rounds: int = 5) -> Iterator[Measurement]:
 
 
 def measure_large_store() -> Iterator[Measurement]:
-    """Packing (as it went when the store was made), opening, and one shuffled epoch of batches."""
+    """Packing (measured when the store was made), opening, and one shuffled epoch of batches."""
     path = large_store()
     packing = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
     found = in_own_process("epoch", str(path))
     title = f"store of {found['molecules'] / 1e6:.1f} million molecules"
-    # A store that was there already was packed on another day.
+    # An existing store was packed on another day.
     made = datetime.datetime.fromtimestamp(path.with_suffix(".json").stat().st_mtime, datetime.UTC).date().isoformat()
     speed = Measurement(f"{title}, packing, per core", 1.0, None, packing["per_core"], None, "molecules/s")
     memory = _within(f"{title}, memory of packing", packing["megabytes"], _LIMIT_MEGABYTES, "MB")
@@ -65,7 +65,7 @@ def large_store(workers: int = 2, again: bool = False) -> Path:
 
 
 def in_own_process(work: str, *arguments: str) -> dict[str, Any]:
-    """What a function of this module finds in a process of its own, where memory can be told apart."""
+    """The result of a function of this module in its own process, where its memory can be measured separately."""
     command = [sys.executable, "-c", f"from benchmarks.molecules import {work}; {work}(*{arguments!r})"]
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
     facts: dict[str, Any] = json.loads(done.stdout)
@@ -90,7 +90,7 @@ def pack(path: str, workers: str) -> None:
     here = resource.getrusage(resource.RUSAGE_SELF)
     busy = children.ru_utime + children.ru_stime + here.ru_utime + here.ru_stime
     facts["per_core"] = round(facts["molecules"] / busy)
-    # Not `ru_maxrss`: that starts at the peak of the process which started this one.
+    # Not `ru_maxrss`: that starts at the peak of the parent process.
     facts["megabytes"] = round(_memory()["megabytes"])
     facts["worker_megabytes"] = round(children.ru_maxrss / 1024)
     print(json.dumps(facts))
@@ -137,7 +137,7 @@ def _tell(done: int, total: int) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.molecules", description=__doc__)
     parser.add_argument("--workers", type=int, default=2)
-    parser.add_argument("--again", action="store_true", help="pack anew")
+    parser.add_argument("--again", action="store_true", help="pack again")
     arguments = parser.parse_args()
     print(large_store(arguments.workers, arguments.again))
 

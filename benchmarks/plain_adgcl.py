@@ -1,4 +1,4 @@
-"""AD-GCL as a good PyTorch Geometric user would write it: MessagePassing, DataLoader, two optimisers, alternating."""
+"""AD-GCL as an experienced PyTorch Geometric user would write it: MessagePassing, DataLoader, alternating updates."""
 
 from __future__ import annotations
 

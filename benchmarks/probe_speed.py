@@ -42,7 +42,7 @@ SIZES = (
 
 
 def embeddings_like_gin(size: Size, seed: int = 0) -> tuple[Floats, Floats]:
-    """Correlated, heavy-tailed features on many scales, and labels that they tell apart in part.
+    """Correlated, heavy-tailed features on many scales, and labels that they partly predict.
 
     Log-normal graph statistics go through two random ReLU layers, as in an untrained network with sum
     readout; the labels are quantiles of one noisy direction.
@@ -61,7 +61,7 @@ def embeddings_like_gin(size: Size, seed: int = 0) -> tuple[Floats, Floats]:
 
 
 def sklearn_probe(x: Floats, y: Floats, seed: int, num_folds: int = 10) -> float:
-    """The published protocol as one writes it with scikit-learn: the mean test accuracy."""
+    """The published protocol in plain scikit-learn: the mean test accuracy."""
     random = np.random.RandomState(seed)
     grid = {"C": [10.0**e for e in range(-3, 4)]}
     accuracies = []
@@ -74,7 +74,7 @@ def sklearn_probe(x: Floats, y: Floats, seed: int, num_folds: int = 10) -> float
 
 
 def our_probe(x: Floats, y: Floats, seed: int, num_folds: int = 10) -> float:
-    """The same protocol by `probe_folds`."""
+    """The same protocol with `probe_folds`."""
     task = Task("multiclass", num_classes=int(y.max()) + 1)
     score = probe_folds(x, y, task, probe="linear", mode="as_published", seed=seed, num_folds=num_folds)
     return score.test

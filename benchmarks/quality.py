@@ -1,7 +1,7 @@
 """`python -m benchmarks.quality [--jobs 2]`: what the faster updates cost in quality, as a table of Records.
 
-Every variant is judged by the published protocol from the same seeds. Records are kept in `benchmarks/quality/`, the
-table made from them is `docs/quality.md`; finished seeds are never run again.
+Every variant is evaluated with the published protocol and the same seeds. Records are kept in `benchmarks/quality/`,
+and `docs/quality.md` is generated from them; finished seeds are never run again.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from adgcl.reports.table import Table
 HERE = Path(__file__).parent
 RECORDS, PAGE = HERE / "quality", HERE.parent / "docs" / "quality.md"
 
-# A small test fold makes a noisy mean, and small sets are quick: so the smaller the set, the more seeds.
+# Small test folds give noisy means, and small sets are quick: the smaller the set, the more seeds.
 SEEDS = {"MUTAG": 50, "PROTEINS": 10, "ogbg-molbbbp": 5}
 FEWEST = min(SEEDS.values())
 
@@ -46,13 +46,13 @@ VARIANTS = (REFERENCE, Variant("simultaneous", "float32"), Variant("simultaneous
 
 
 def request(variant: Variant) -> Request:
-    """The settings of our tables, lengths included, but for the variant."""
+    """The settings of our tables, including the number of epochs, changed only by the variant."""
     flags = {"training": {"precision": variant.precision}, "protocol": {"mode": "as_published"}}
     return Request(method="adgcl", assignments=(f"update={variant.update}",), flags=flags)
 
 
 def run(dataset: str, variant: Variant, work: Path, jobs: int) -> Record:
-    """Train and judge every seed of one variant, or find it finished."""
+    """Train and evaluate every seed of one variant, reusing finished ones."""
     os.environ[EMULATE] = "1"
     judged = evaluate(
         Source(dataset),
@@ -69,8 +69,8 @@ def variant_of(record: Record) -> Variant:
 
 
 def page(records: list[Record]) -> str:
-    """The table, and in words what it says."""
-    # Records of fewer seeds may be left from before.
+    """The table, and what it says in words."""
+    # Records with fewer seeds may be left over from earlier runs.
     found = {(r.dataset, variant_of(r)): r for r in sorted(records, key=lambda record: len(record.seeds))}
     pairs = [
         (found[dataset, variant], found[dataset, REFERENCE])
@@ -84,7 +84,7 @@ def page(records: list[Record]) -> str:
 
 _COLUMNS = (
     "data set", "epochs", "seeds", "update and precision", "metric",
-    "mean ± std", "change ± error", "in std", f"in std, first {FEWEST} seeds", "of all epochs ± error", "s a seed",
+    "mean ± std", "change ± error", "in std", f"in std, first {FEWEST} seeds", "of all epochs ± error", "s per seed",
 )  # fmt: skip
 
 
@@ -114,7 +114,7 @@ def _row(record: Record, reference: Record) -> tuple[str, ...]:
 
 
 def _verdict(pairs: list[tuple[Record, Record]]) -> str:
-    """How many changes are within one deviation, over all seeds and over the first few, and what few seeds can tell."""
+    """How many changes are within one deviation, over all seeds and over the first few, and what few seeds can show."""
     changed = [pair for pair in pairs if pair[0] is not pair[1]]
     if not changed:
         return ""
@@ -122,7 +122,7 @@ def _verdict(pairs: list[tuple[Record, Record]]) -> str:
         f"{_within_one(changed, 'all seeds', None)}\n"
         f"{_within_one(changed, f'the first {FEWEST} seeds', FEWEST)}\n"
         f"- Two equal methods differ by more than one standard deviation in {100 * by_chance(FEWEST):.0f} of 100 "
-        f"comparisons of {FEWEST} seeds: so few decide little, hence more of them where they are cheap.\n"
+        f"comparisons of {FEWEST} seeds. So few seeds prove little, hence more of them where they are cheap.\n"
         f"{_not_by_chance(changed)}\n"
     )
 
@@ -149,53 +149,53 @@ def _not_by_chance(changed: list[tuple[Record, Record]]) -> str:
         change, error = change_of(means_of(record), means_of(reference))
         if abs(change) > 2 * error:
             found.append(f"{change:+.2f} ± {error:.2f} on {record.dataset} ({variant_of(record).title})")
-    told = "; ".join(found) or "none"
-    return f"- Means over all epochs that moved by more than two errors, which is hardly chance: {told}."
+    changes = "; ".join(found) or "none"
+    return f"- Means over all epochs that moved by more than two errors, unlikely to be chance: {changes}."
 
 
 def by_chance(seeds: int) -> float:
-    """How often the means of two equal methods lie further apart than a standard deviation over seeds."""
+    """How often the means of two equal methods differ by more than a standard deviation over seeds."""
     return float(2 * norm.sf(np.sqrt(seeds / 2)))
 
 
 def scores_of(record: Record) -> np.ndarray:
-    """The score of every seed, in their order: at the epoch that validation chose."""
+    """The score of every seed, in order, at the epoch chosen on validation data."""
     return np.array([run["test"] for run in record.runs])
 
 
 def means_of(record: Record) -> np.ndarray:
-    """The mean over all judged epochs of every seed: nothing is chosen, so it is less a matter of luck."""
+    """The mean over all evaluated epochs of every seed: nothing is selected, so luck matters less."""
     return np.array([np.mean(run["course"]["test"]) for run in record.runs])
 
 
 def change_of(scores: np.ndarray, usual: np.ndarray) -> tuple[float, float]:
     """How far the mean moved, and the standard error of that.
 
-    The same seed draws the same numbers in both, but a training soon turns a rounding into another course: the two are
-    independent, as good as.
+    The same seed draws the same numbers in both, but training soon amplifies rounding differences, so the two are
+    practically independent.
     """
     error = np.sqrt(scores.var(ddof=1) / len(scores) + usual.var(ddof=1) / len(usual))
     return float(scores.mean() - usual.mean()), float(error)
 
 
 def in_deviations(scores: np.ndarray, usual: np.ndarray) -> float:
-    """The change, counted in the larger of the two standard deviations over seeds."""
+    """The change, in units of the larger of the two standard deviations over seeds."""
     return change_of(scores, usual)[0] / float(max(scores.std(ddof=1), usual.std(ddof=1)))
 
 
 _INTRODUCTION = f"""# What the faster updates cost in quality
 
-AD-GCL judged by the published protocol (`as_published`, linear probe) with the settings of our tables (150 epochs on
-the TU sets; 20 on molecules, the first of the paper's choices) from the same seeds: with the authors' alternating
-update in float32, with one shared pass (`update = "simultaneous"`, Algorithm 1 of the paper), and with that in
-`bfloat16`. The error is the standard error of the change; *in std* counts the change in standard deviations over seeds,
-whichever of the two is larger. The score is that of the epoch which validation chose, and much of its change is the
-luck of that choice: *of all epochs* compares the means over all judged epochs instead. Made by
-`python -m benchmarks.quality` from the Records in `benchmarks/quality/`; seconds are wall time, both cores being busy.
+AD-GCL evaluated with the published protocol (`as_published`, linear probe), the settings of our tables (150 epochs on
+the TU sets; 20 on molecules, the first of the paper's choices) and the same seeds: with the authors' alternating update
+in float32, with one shared pass (`update = "simultaneous"`, Algorithm 1 of the paper), and with that in `bfloat16`. The
+error is the standard error of the change; *in std* gives the change in units of the larger of the two standard
+deviations over seeds. The score is that of the epoch chosen on validation data, and much of its change is the luck of
+that choice; *of all epochs* compares the means over all evaluated epochs instead. Generated by
+`python -m benchmarks.quality` from the Records in `benchmarks/quality/`; seconds are wall time with both cores busy.
 
 At width 32 the GIN encoder computes in float32 whatever the setting (16-bit products gain nothing there), so on the TU
-sets `bfloat16` reaches the projection head and the edge MLP only. Its numbers are those of 16-bit products on any
-machine: where the processor has no instructions for them, factors and results are rounded ({EMULATE}=1).
+sets `bfloat16` affects only the projection head and the edge MLP. Its results are those of 16-bit products on any
+machine: on processors without instructions for them, factors and results are rounded ({EMULATE}=1).
 """
 
 
@@ -204,7 +204,7 @@ def main() -> None:
     parser.add_argument("--only", nargs="+", choices=list(SEEDS), default=list(SEEDS), help="which data sets")
     parser.add_argument("--work", type=Path, default=Path("runs"), help="where finished seeds are kept")
     parser.add_argument("--jobs", type=int, default=2, help="seeds at a time")
-    parser.add_argument("--page-only", action="store_true", help="make the page from the Records there are")
+    parser.add_argument("--page-only", action="store_true", help="only generate the page from existing Records")
     arguments = parser.parse_args()
     if not arguments.page_only:
         for dataset in arguments.only:

@@ -2,7 +2,7 @@
 
     python benchmarks/smiles_speed.py [molecules]
 
-Both read the same ZINC-250K molecules in turns; each side's best time counts.
+Both read the same ZINC-250K molecules, alternating; each side's best time counts.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class SmilesSpeed:
 
 
 def compare(smiles: Sequence[str], rounds: int = 5) -> SmilesSpeed:
-    """Time both sides in turns and keep the best of each."""
+    """Time both sides alternately and keep the best of each."""
     from torch_geometric.utils import from_smiles
 
     best_ours = best_theirs = float("inf")

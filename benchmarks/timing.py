@@ -1,4 +1,4 @@
-"""Timing: two versions of the same work in turns, the best time of each, and the ratio."""
+"""Timing: two versions of the same work run alternately, the best time of each, and the ratio."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 class Measurement:
     """One row of the benchmark: `ratio` is plain / ours for times, and what `unit` says otherwise.
 
-    `measured` is the day and `machine` the processor of a row that is kept.
+    `measured` is the date and `machine` the processor of a saved row.
     """
 
     name: str
@@ -40,7 +40,7 @@ def seconds(work: Callable[[], object]) -> float:
 
 
 def in_turns(works: dict[str, Callable[[], object]], rounds: int) -> dict[str, float]:
-    """Run each in turn, several rounds, and keep everyone's best: what disturbs one disturbs all."""
+    """Run each in turn for several rounds and keep the best of each, so that disturbances affect all alike."""
     best = dict.fromkeys(works, float("inf"))
     for work in works.values():
         work()

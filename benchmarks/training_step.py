@@ -42,7 +42,7 @@ class Setting:
 # What the profiler calls a dense product.
 PRODUCTS = ("aten::mm", "aten::addmm", PRODUCT)
 
-# Many short rounds where a step is short: a machine with neighbours is undisturbed for moments only.
+# Many short rounds where a step is short: a shared machine is undisturbed only for moments.
 SETTINGS = (
     Setting("NCI1", 32, 32, 2.2, 3.2, rounds=25),
     Setting("PROTEINS", 32, 32, 2.2, 3.2, rounds=25),
@@ -55,7 +55,7 @@ SETTINGS = (
 
 
 def measure(setting: Setting) -> Iterator[Measurement]:
-    """Both updates, and 16-bit products for wide networks, in turns with the plain version on one core."""
+    """Both updates, and 16-bit products for wide networks, alternating with the plain version on one core."""
     torch.set_num_threads(1)
     store = _store(setting)
     ids = np.random.default_rng(0).permutation(len(store))[: setting.batches * setting.batch_size]
@@ -128,7 +128,7 @@ def copy_weights(method: ADGCL, plain: PlainADGCL) -> None:
             theirs.load_state_dict(ours.state_dict())
         for i, layer in enumerate(method.encoder.layers):
             mlp = plain.encoder.convs[i].mlp
-            # We have no bias in front of a normalisation; theirs starts at zero and has no effect.
+            # We have no bias before a normalisation; theirs starts at zero and has no effect.
             mlp[0].load_state_dict(layer.first.state_dict(), strict=False)
             mlp[-1].load_state_dict(layer.second.state_dict(), strict=False)
         _copy_tables(plain.encoder.atoms, getattr(method.encoder.inputs, "codes", None))
@@ -145,7 +145,7 @@ def _copy_tables(tables: torch.nn.ModuleList, codes: torch.nn.Module | None) -> 
 
 
 def _edge_order(data: Batch, edge_index: torch.Tensor) -> torch.Tensor:
-    """Where each of the plain batch's edges stands among ours."""
+    """The position of each of the plain batch's edges among ours."""
     size = int(data.num_nodes)
     ours = edge_index[1] * size + edge_index[0]
     return torch.searchsorted(ours, data.edge_index[1] * size + data.edge_index[0])

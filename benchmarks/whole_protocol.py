@@ -2,9 +2,9 @@
 
     python -m benchmarks.whole_protocol [--seeds 10] [--epochs 150] [--every 5]
 
-Ours runs before and after the plain version and counts with the mean of both, so that a machine that grows slower or
-faster meanwhile favours nobody. `python -m benchmarks --only protocol` measures all of it; fewer seeds or epochs are
-a look at it, and are never written down as the whole.
+Ours runs before and after the plain version and counts with the mean of both, so that a machine that slows down or
+speeds up meanwhile favours neither. `python -m benchmarks --only protocol` measures the whole protocol; runs with fewer
+seeds or epochs are for a quick look and are never recorded.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _TARGET = 4.0
 
 
 def measure(seeds: int = SEEDS, epochs: int = EPOCHS, every: int = EVERY) -> Iterator[Measurement]:
-    """Ten seeds of 150 epochs, each judged 30 times; the plain version as a good user runs it: two processes."""
+    """Ten seeds of 150 epochs, each evaluated 30 times; the plain version in two processes, as a user would run it."""
     sides = {"ours": _ours, "plain": _plain, "ours again": _ours}
     took = {}
     for side, work in sides.items():
@@ -41,7 +41,7 @@ def measure(seeds: int = SEEDS, epochs: int = EPOCHS, every: int = EVERY) -> Ite
 
 
 def _busy() -> float:
-    """Processor time of this process and those it has waited for: hardly disturbed by other programs."""
+    """CPU time of this process and those it has waited for: barely affected by other programs."""
     times = os.times()
     return times.user + times.system + times.children_user + times.children_system
 

@@ -1,4 +1,4 @@
-"""NetworkX graphs in, vectors out, and neighbours in the embedding: no labels anywhere."""
+"""Embed NetworkX graphs and find nearest neighbours in the embedding, without labels."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From a list of SMILES to vectors and a predictor: pre-train on all molecules, learn from the few labels there are."""
+"""From a list of SMILES to vectors and a predictor: pre-train on all molecules, then learn from a few labels."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from adgcl import GraphEmbedder, load_dataset
 
 
 def main(epochs: int = 5) -> float:
-    """Train on FreeSolv's 642 molecules, fit a ridge on 200 labels, return the error on the rest."""
+    """Train on FreeSolv's 642 molecules, fit a ridge regression on 200 labels and return the error on the rest."""
     data = load_dataset("freesolv")
     smiles, energy = list(data.smiles), data.store.y[:, 0]
     embedder = GraphEmbedder(epochs=epochs, settings={"encoder": {"hidden_dim": 64}}).fit(smiles)

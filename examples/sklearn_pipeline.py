@@ -12,7 +12,7 @@ from adgcl.graphs.convert import to_networkx
 
 
 def main(num_graphs: int = 60, epochs: int = 3) -> float:
-    """Tell planted motifs apart; return the cross-validated accuracy."""
+    """Classify planted motifs; return the cross-validated accuracy."""
     store = load_dataset("planted").store
     graphs = [to_networkx(store, i) for i in range(num_graphs)]
     labels = store.y[:num_graphs, 0].astype(int)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from adgcl.graphs.store.store import GraphStore
     from adgcl.training.runs import load_run
 
-# Where each name lives; nothing is imported before it is asked for, for torch alone takes seconds.
+# Where each name lives; names are imported on first use, because torch alone takes seconds.
 _HOMES = {
     "AdgclError": "adgcl.core.errors",
     "Dataset": "adgcl.data.dataset",

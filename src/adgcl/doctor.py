@@ -1,4 +1,4 @@
-"""Health: is this machine ready, and if not, what to do about it."""
+"""Doctor: is this machine ready, and if not, what to do about it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _ENOUGH_MEMORY_GB = 2.0
 class Check:
     """One thing that was looked at: what was found, how it is, and what to do about it.
 
-    A remark is worth knowing and nothing to mend. Nothing works while an essential check has a problem.
+    A remark is worth knowing but needs no action. Nothing works while an essential check has a problem.
     """
 
     name: str
@@ -95,13 +95,13 @@ def _folders(data: Path) -> Iterator[Check]:
     else:
         advice = "`adgcl data prepare NAME` makes it. If your data is elsewhere, set ADGCL_DATA or use --data-dir."
         yield Check("data folder", f"{data} (not there yet)", "remark", advice)
-    advice = "Set ADGCL_CACHE to a folder that can be written to; without it data is read anew every time."
+    advice = "Set ADGCL_CACHE to a writable folder; without one, data is parsed again every time."
     yield from _writable("cache folder", packed_folder(), advice)
     yield from _writable("working folder", Path.cwd(), "Runs are written here; use --out.")
 
 
 def _writable(name: str, folder: Path, advice: str) -> Iterator[Check]:
-    """Whether files can be written to a folder, and if so, who keeps locks there."""
+    """Whether a folder is writable, and if so, who keeps locks there."""
     try:
         check_writable(folder)
     except OutputError as error:
@@ -121,8 +121,8 @@ def _locks(name: str, folder: Path) -> Check:
         return Check(name, error.message, "problem", error.hint or "")
     if kind == "system":
         return Check(name, "kept by the operating system")
-    advice = "After a crash, if a folder seems to be in use and is not, delete the file `.lock` in it."
-    return Check(name, "kept as marker files; this file system has no others", "remark", advice)
+    advice = "If a folder still seems to be in use after a crash, delete the file `.lock` in it."
+    return Check(name, "kept as marker files; this file system offers nothing better", "remark", advice)
 
 
 def _datasets(folder: Path) -> Iterator[Check]:
@@ -136,7 +136,7 @@ def _datasets(folder: Path) -> Iterator[Check]:
 
 
 def available_memory_gb() -> float | None:
-    """Memory that programs can still have, where the system tells."""
+    """Memory still available to programs, where the system reports it."""
     try:
         with open("/proc/meminfo", encoding="utf-8") as file:
             lines = dict(line.split(":", 1) for line in file)

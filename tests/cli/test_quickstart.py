@@ -33,7 +33,7 @@ def test_quickstart_twice(run, small: None) -> None:
     paper = find_result("ogbg-molfreesolv", "adgcl")
     assert paper is not None and tree["records"][2]["published"]["mean"] == paper.mean
     again = run("quickstart", "--epochs", 1)
-    assert "1 of 1 seeds of AD-GCL were finished before" in again.out
+    assert "1 of 1 seeds of AD-GCL were already finished" in again.out
     for words in (
         "untrained GIN",
         "ECFP",

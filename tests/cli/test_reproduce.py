@@ -81,7 +81,7 @@ def test_ctrl_c_keeps_what_is_done(toys: Path) -> None:
     wait_for(process, lambda: any(Path("runs").rglob("metrics.jsonl")))
     os.killpg(process.pid, signal.SIGINT)
     _, err = process.communicate(timeout=90)
-    assert process.returncode == 130 and "Run the same command again to go on" in err and "Traceback" not in err
+    assert process.returncode == 130 and "Run the same command again to resume" in err and "Traceback" not in err
     assert any(Path("runs").rglob("checkpoint.safetensors"))
 
 

@@ -260,7 +260,7 @@ def test_what_is_not_there_says_what_is_near(tmp_path, table):
         load_dataset(tmp_path / "no" / "folder" / "a.csv")
     with pytest.raises(DataError, match="called 'CCCC"):
         load_dataset("C" * 5000)
-    with pytest.raises(DataError, match="nothing that can be read"):
+    with pytest.raises(DataError, match="cannot be read as graphs"):
         load_dataset(tmp_path)
     (tmp_path / "cut.zip").write_bytes(b"PK")
     with pytest.raises(DataError, match="not a complete zip"):

@@ -98,9 +98,9 @@ def test_restricted_drops_rows_and_renumbers():
 
 
 def test_wrong_arguments():
-    with pytest.raises(DataError, match="not three parts of 1"):
+    with pytest.raises(DataError, match="not three numbers that sum to 1"):
         random_split(10, (0.5, 0.6, 0.1))
     with pytest.raises(DataError, match="nothing to split"):
         scaffold_split([])
-    with pytest.raises(DataError, match="cannot be divided in 11 folds"):
+    with pytest.raises(DataError, match="cannot be divided into 11 folds"):
         stratified_folds([0, 1], 11)

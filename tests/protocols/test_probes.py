@@ -194,7 +194,7 @@ def bad_calls():
     yield "no mode called", ConfigError, lambda: probe_folds(x, y, two, **{**folds, "mode": "loose"})
     yield "at least 2 folds", ConfigError, lambda: probe_folds(x, y, two, **folds, num_folds=1)
     yield "no part called", DataError, lambda: probe_split(x, y, two, {"train": split["train"]}, **folds)
-    yield "stands twice", DataError, lambda: probe_split(x, y, two, {**split, "test": split["train"]}, **folds)
+    yield "occurs twice", DataError, lambda: probe_split(x, y, two, {**split, "test": split["train"]}, **folds)
     yield "outside", DataError, lambda: probe_split(x, y, two, {**split, "test": np.array([99])}, **folds)
     yield "no labelled graph", DataError, lambda: probe_split(x, y, two, {**split, "test": np.array([])}, **folds)
     all_one = np.ones(30)

@@ -53,7 +53,7 @@ def test_published_figures_stand_in_their_own_mode_alone() -> None:
     assert sorted(diamonds.values()) == [0, 1] and all(("published 89.25" in note) == n for note, n in diamonds.items())
     assert "published" not in texts([records[1]]) and "published" in texts(records)
     both = texts(records)
-    assert both.index("as_published: judged as the authors did") < next(
+    assert both.index("as_published: evaluated as the authors did") < next(
         i for i, text in enumerate(both) if text.startswith("strict:")
     )
 

@@ -1,4 +1,4 @@
-"""Learnable edge adding: a GNN that says of pairs of nodes how likely they stay unjoined."""
+"""Learnable edge adding: a GNN that predicts how likely pairs of nodes are to stay unconnected."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from adgcl.graphs.store.view import AddedEdges, View
 
 @AUGMENTATIONS.register("edge_add")
 class EdgeAdd(EdgeScores):
-    """Candidates are drawn uniformly among the pairs that are no edges; each is added with weight `1 - p_e`, where
+    """Candidates are drawn uniformly among the pairs that are not edges; each is added with weight `1 - p_e`, where
     `p_e = sigmoid((logit_e + noise) / temperature)` and `logit_e = mlp([h_source, h_target])`.
 
-    As with dropping, a high logit leaves the graph as it is. The regulariser is the mean of the added weights.
+    As with dropping, a high logit leaves the graph unchanged. The regulariser is the mean of the added weights.
     """
 
     def draw(self, node_emb: Tensor, batch: GraphBatch, generator: torch.Generator) -> Augmented:
@@ -31,7 +31,7 @@ class EdgeAdd(EdgeScores):
         return Augmented(View(added=AddedEdges(source, target, added)), ratio)
 
     def pair_logits(self, node_emb: Tensor, source: Tensor, target: Tensor) -> Tensor:
-        """How much the augmenter wants to leave each pair unjoined; the second half are the opposites of the first."""
+        """How much the augmenter wants to leave each pair unconnected; the second half reverses the first."""
         as_source, as_target = self.ends(node_emb).chunk(2, dim=1)
         hidden = (rows(as_source, source) + rows(as_target, target) + self.bias).relu()
         logits: Tensor = self.score(hidden).squeeze(1).float()
@@ -42,7 +42,7 @@ class EdgeAdd(EdgeScores):
 
 
 def candidate_pairs(batch: GraphBatch, share: float, generator: torch.Generator) -> tuple[Tensor, Tensor]:
-    """Unordered pairs of different nodes of one graph that no edge joins, each once.
+    """Unordered pairs of different, unconnected nodes of one graph, each once.
 
     A graph with E directed edges gets `ceil(share * E / 2)` draws; a draw that is an edge or was drawn before is left
     out, so dense graphs get fewer candidates, and complete or edgeless ones none.
@@ -52,7 +52,7 @@ def candidate_pairs(batch: GraphBatch, share: float, generator: torch.Generator)
     size = rows(batch.node_counts, owner)
     uniform = torch.rand(2, len(owner), generator=generator, device=generator.device)
     one = _below(size, uniform[0])
-    # A step of 1 to size - 1 around the graph's nodes never comes back to the same one.
+    # A step of 1 to size - 1 around the graph's nodes never returns to the same one.
     other = (one + 1 + _below(size - 1, uniform[1])) % size
     start, nodes = rows(batch.node_ptr, owner), batch.num_nodes
     pairs = torch.unique((start + torch.minimum(one, other)) * nodes + start + torch.maximum(one, other))
@@ -62,5 +62,5 @@ def candidate_pairs(batch: GraphBatch, share: float, generator: torch.Generator)
 
 
 def _below(limit: Tensor, uniform: Tensor) -> Tensor:
-    """Integers below `limit`, also where a uniform number just below 1 times the limit rounds to the limit."""
+    """Integers below `limit`, even if a uniform number just below 1 times the limit rounds up to it."""
     return torch.minimum((uniform * limit).long(), limit - 1)

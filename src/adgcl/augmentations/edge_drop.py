@@ -1,4 +1,4 @@
-"""Learnable edge dropping: a GNN that says of every edge how likely it is kept (Eq. 7 of the paper)."""
+"""Learnable edge dropping: a GNN that predicts how likely each edge is kept (Eq. 7 of the paper)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from adgcl.graphs.store.view import View
 
 @AUGMENTATIONS.register("edge_drop")
 class EdgeDrop(EdgeScores):
-    """An encoder of its own, and an MLP on the two ends of each edge: `edge_logits` are for keeping.
+    """Its own encoder, and an MLP on the two ends of each edge: `edge_logits` are for keeping.
 
     `p_e = sigmoid((logit_e + noise) / temperature)` with `logit_e = mlp([h_source, h_target])`.
     """

@@ -1,4 +1,4 @@
-"""Learnable feature masking: a GNN that says of every node how likely its own features stay visible."""
+"""Learnable feature masking: a GNN that predicts how likely each node's features stay visible."""
 
 from __future__ import annotations
 

@@ -13,10 +13,10 @@ MARGIN = 1e-4
 
 
 class GateConfig(Config):
-    """How keep weights are drawn from logits, and what gives the logits."""
+    """How keep weights are drawn from logits, and how wide the network behind the logits is."""
 
     temperature: float = Field(1.0, gt=0.0, le=10.0, description="softness of the keep weights; the authors fix 1")
-    hard: bool = Field(False, description="round weights to 0 or 1, gradient straight through")
+    hard: bool = Field(False, description="round weights to 0 or 1, with straight-through gradients")
     tied: bool = Field(False, description="keep or drop both directions of an edge together")
     mlp_dim: int = Field(64, ge=1, description="width of the network that scores an edge or a node")
     candidates: float = Field(

@@ -16,7 +16,7 @@ from adgcl.graphs.store.batch import GraphBatch
 class Learnable(Augmentation):
     """A subclass adds its network in `__init__` and draws a View from node rows in `draw`.
 
-    Alone it has an encoder of its own; with `guest` it has none, and a Mixture lends it the rows of a common one.
+    On its own it has its own encoder; as a `guest` it has none and uses the rows of a Mixture's shared encoder.
     """
 
     encoder: Encoder | None
@@ -39,7 +39,7 @@ class Learnable(Augmentation):
         return self.draw(self.node_emb(batch), batch, generator)
 
     def parts(self, batch: GraphBatch, generator: torch.Generator) -> list[Augmented]:
-        """What each of its augmentations draws: here, the only one."""
+        """What each of its augmentations draws: here there is only one."""
         return [self(batch, generator)]
 
     def gated(self, logits: Tensor, noise: Tensor) -> Tensor:
@@ -67,7 +67,7 @@ class EdgeScores(Learnable):
 
     def __init__(self, encoder: EncoderConfig, gate: GateConfig, spec: FeatureSpec, guest: bool = False) -> None:
         super().__init__(encoder, gate, spec, guest)
-        # The first layer of the edge MLP, its halves for source and target side by side, applied per node.
+        # The first layer of the edge MLP, with its halves for source and target concatenated, applied per node.
         self.ends = nn.Linear(self.width, 2 * gate.mlp_dim, bias=False)
         self.bias = nn.Parameter(torch.zeros(gate.mlp_dim))
         self.score = nn.Linear(gate.mlp_dim, 1)
@@ -78,5 +78,5 @@ class EdgeScores(Learnable):
 
 
 def make_trunk(encoder: EncoderConfig, spec: FeatureSpec) -> Encoder:
-    """The encoder of an augmenter: its scores look at the last layer only."""
+    """The encoder of an augmenter, whose scores use only the last layer."""
     return make_encoder(encoder.model_copy(update={"layers": "last"}), spec)

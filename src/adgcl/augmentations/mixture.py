@@ -1,4 +1,4 @@
-"""Mixture: several learnable augmentations at once, on one common encoder."""
+"""Mixture: several learnable augmentations at once, on one shared encoder."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from adgcl.graphs.store.view import combined
 
 
 class Mixture(Augmentation):
-    """Every part draws from the same node rows, and all of their Views hold together.
+    """Every part draws from the same node rows, and their Views are combined.
 
-    The encoder is the dear part of an augmenter; with one for all, another augmentation costs little more than its MLP.
+    The encoder is the expensive part of an augmenter; if shared, another augmentation costs little more than its MLP.
     """
 
     def __init__(self, names: Sequence[str], encoder: EncoderConfig, gate: GateConfig, spec: FeatureSpec) -> None:
@@ -41,12 +41,12 @@ class Mixture(Augmentation):
 
 
 def learnable_names() -> list[str]:
-    """Every augmentation that an augmenter can be made of."""
+    """Every augmentation that an augmenter can use."""
     return [name for name in AUGMENTATIONS if issubclass(AUGMENTATIONS[name], Learnable)]
 
 
 def checked_names(names: tuple[str, ...]) -> tuple[str, ...]:
-    """Refuse an empty list, repetitions, and names of nothing that learns."""
+    """Reject an empty list, repetitions, and names that are not learnable augmentations."""
     if not names or len(set(names)) < len(names):
         raise ValueError("name each augmentation once, and at least one")
     known = learnable_names()

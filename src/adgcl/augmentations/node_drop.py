@@ -1,4 +1,4 @@
-"""Learnable node dropping: a GNN that says of every node how likely it stays in the graph."""
+"""Learnable node dropping: a GNN that predicts how likely each node stays in the graph."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from adgcl.graphs.store.view import View
 class NodeDrop(NodeScores):
     """`p_i = sigmoid((logit_i + noise) / temperature)` weighs node i; the regulariser is the mean of `1 - p`.
 
-    With hard weights a graph that would lose all its nodes keeps the likeliest: an empty graph has no embedding.
+    With hard weights, a graph that would lose all its nodes keeps the most likely one: an empty graph has no embedding.
     """
 
     def draw(self, node_emb: Tensor, batch: GraphBatch, generator: torch.Generator) -> Augmented:

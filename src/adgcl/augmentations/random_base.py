@@ -26,7 +26,7 @@ class RandomConfig(Config):
 
 
 class RandomAugmentation(Augmentation):
-    """An augmentation without parameters that changes an exact share of each graph it is told to change."""
+    """An augmentation without parameters that changes an exact share of each chosen graph."""
 
     def __init__(self, config: RandomConfig) -> None:
         super().__init__()
@@ -42,27 +42,27 @@ class RandomAugmentation(Augmentation):
         return Augmented(view, edges_gone(view, batch))
 
 
-# Apart from the learnable augmentations, which are built from other things.
+# Separate from the learnable augmentations, which are built differently.
 FIXED: Registry[type[RandomAugmentation]] = Registry("fixed augmentation", "adgcl.augmentations")
 
 
 def share(counts: Tensor, ratio: float, chosen: Tensor) -> Tensor:
     """`floor(ratio * counts)` for the chosen graphs and 0 for the others."""
-    # Like Python's own product, on every device: in 32 bits some products would be rounded up to the next number.
+    # The same as Python's product on every device: in 32 bits some products would round up to the next integer.
     exact = (counts.cpu().double() * ratio).floor().long()
     return exact.to(counts.device) * chosen
 
 
 def drawn(owner: Tensor, counts: Tensor, generator: torch.Generator) -> Tensor:
-    """Mark exactly `counts[g]` items of each graph g, every subset being equally likely."""
+    """Mark exactly `counts[g]` items of each graph g; every subset is equally likely."""
     return smallest(whole_numbers(len(owner), generator), owner, counts)
 
 
 def smallest(keys: Tensor, owner: Tensor, counts: Tensor) -> Tensor:
     """Mark, in each graph g, the `counts[g]` items with the smallest `keys`, whole numbers from 0 to 2^31 - 1.
 
-    `owner` says which graph an item belongs to; the items of a graph stand together, graph after graph. One sort serves
-    all graphs: it leaves each where it is, because the number of the graph is the higher half of what is sorted.
+    `owner` says which graph an item belongs to; items are ordered by graph. One sort serves all graphs: it keeps graphs
+    in place, because the graph number is the upper half of each sort key.
     """
     order = torch.argsort((owner << 32) + keys)
     per_graph = torch.bincount(owner, minlength=len(counts))
@@ -72,7 +72,7 @@ def smallest(keys: Tensor, owner: Tensor, counts: Tensor) -> Tensor:
 
 
 def whole_numbers(count: int, generator: torch.Generator) -> Tensor:
-    """Uniform from 0 to 2^31 - 1; the rest after a division by a small number is uniform too, for all we can tell."""
+    """Uniform from 0 to 2^31 - 1; the remainder modulo a small number is practically uniform too."""
     return torch.randint(1 << 31, (count,), generator=generator, device=generator.device)
 
 
@@ -82,7 +82,7 @@ def edge_owner(batch: GraphBatch) -> Tensor:
 
 
 def edges_gone(view: View, batch: GraphBatch) -> Tensor:
-    """The share of edges a View takes away, itself or with one of their ends: mean over the graphs that have edges."""
+    """The share of edges a View removes, directly or with one of their ends: mean over the graphs that have edges."""
     keep = batch.ones if view.edge_keep is None else view.edge_keep
     if view.node_keep is not None:
         keep = keep * rows(view.node_keep, batch.col) * rows(view.node_keep, batch.target)

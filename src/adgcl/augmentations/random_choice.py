@@ -33,7 +33,7 @@ class RandomChoice(Augmentation):
 
 
 def checked_pool(pool: tuple[str, ...]) -> tuple[str, ...]:
-    """Refuse an empty pool, unknown names and repetitions."""
+    """Reject an empty pool, unknown names and repetitions."""
     if not pool or len(set(pool)) < len(pool):
         raise ValueError("name each augmentation once, and at least one")
     unknown = [name for name in pool if name not in FIXED]

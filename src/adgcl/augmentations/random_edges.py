@@ -23,12 +23,12 @@ class RandomEdgeDrop(RandomAugmentation):
         return View(edge_keep=1.0 - self._dropped(batch, chosen, generator)[0].float())
 
     def _dropped(self, batch: GraphBatch, chosen: Tensor, generator: torch.Generator) -> tuple[Tensor, Tensor]:
-        """Which edges go, and how many draws were made in each graph."""
+        """Which edges are dropped, and how many draws were made in each graph."""
         owner = edge_owner(batch)
         if not self.config.tied or batch.reverse is None:
             counts = share(batch.edge_counts, self.config.ratio, chosen)
             return drawn(owner, counts, generator), counts
-        # One direction speaks for both: that which comes first.
+        # The direction that comes first decides for both.
         place = torch.arange(batch.num_edges, device=batch.device)
         first = torch.minimum(place, batch.reverse)
         speaks = (place == first).nonzero().squeeze(1)
@@ -42,9 +42,9 @@ class RandomEdgeDrop(RandomAugmentation):
 
 @FIXED.register("random_edge_perturb")
 class RandomEdgePerturb(RandomEdgeDrop):
-    """Drop edges as above and join as many pairs of nodes drawn uniformly.
+    """Drop edges as above and connect as many uniformly drawn pairs of nodes.
 
-    A pair that is an edge already, or one node twice, adds nothing. `tied` joins both ways.
+    A pair that is already an edge, or the same node twice, adds nothing. `tied` adds both directions.
 
     Deviation: the unsupervised code of GraphCL and JOAO only drops, as `random_edge_drop` does.
     """

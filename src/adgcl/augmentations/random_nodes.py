@@ -12,7 +12,7 @@ from adgcl.graphs.store.view import View
 
 @FIXED.register("random_node_drop")
 class RandomNodeDrop(RandomAugmentation):
-    """Drop exactly `floor(ratio * N)` of a graph's N nodes, uniformly, and their edges with them."""
+    """Drop exactly `floor(ratio * N)` of a graph's N nodes, uniformly, with their edges."""
 
     def view(self, batch: GraphBatch, chosen: Tensor, generator: torch.Generator) -> View:
         counts = share(batch.node_counts, self.config.ratio, chosen)
@@ -23,8 +23,8 @@ class RandomNodeDrop(RandomAugmentation):
 class RandomFeatureMask(RandomAugmentation):
     """Hide the features of exactly `floor(ratio * N)` of a graph's N nodes behind a learned mask.
 
-    Deviation: GraphCL's unsupervised code puts normal noise of mean and deviation 0.5 in their place, which fits
-    one-hot columns only.
+    Deviation: GraphCL's unsupervised code replaces them with normal noise of mean and deviation 0.5, which only fits
+    one-hot columns.
     """
 
     def view(self, batch: GraphBatch, chosen: Tensor, generator: torch.Generator) -> View:

@@ -13,32 +13,32 @@ from adgcl.graphs.store.view import View
 
 @FIXED.register("random_subgraph")
 class RandomSubgraph(RandomAugmentation):
-    """Start anywhere; again and again take in a random neighbour of what is there, up to `floor(ratio * N) + 1` nodes.
+    """Start at a random node; keep adding a random neighbour of the nodes so far, up to `floor(ratio * N) + 1` nodes.
 
-    All graphs grow at once, and without a loop over nodes. Give every node an exponential clock that starts when its
-    first neighbour is taken in, and take it in when the clock rings: as such clocks forget how long they have run, the
-    next to ring is any of the neighbours with the same probability. So the order of discovery is that of the arrival
-    times `t_v = clock_v + min over neighbours u of t_u`, a shortest path.
+    All graphs grow at once, without a loop over nodes. Each node has an exponential clock that starts when its first
+    neighbour is added; the node is added when the clock rings. Exponential clocks are memoryless, so the next to ring
+    is any of the neighbours with equal probability. The order of discovery is therefore that of the arrival times
+    `t_v = clock_v + min over neighbours u of t_u`, a shortest path.
 
-    `star_subgraph` repeats the fault of GraphCL's, JOAO's and AD-GCL's code, where the neighbours of later nodes are
-    never looked at.
+    `star_subgraph` repeats the fault in GraphCL's, JOAO's and AD-GCL's code, which never visits the neighbours of later
+    nodes.
 
-    Deviation: the authors' code gives up after N draws, also those of a node it has; this one does not.
+    Deviation: the authors' code gives up after N draws, counting draws of nodes it already has; ours does not.
     """
 
     def view(self, batch: GraphBatch, chosen: Tensor, generator: torch.Generator) -> View:
         counts = share(batch.node_counts, self.config.subgraph_ratio, chosen) + 1
         counts = torch.minimum(counts, batch.node_counts)
-        # The shortest path to one of the first k nodes leads over others of them: it has less than k edges.
+        # The shortest path to one of the first k nodes only passes through others of them: it has fewer than k edges.
         rounds = 1 if self.config.star_subgraph else int((counts * chosen).max()) - 1
         arrival = _arrival_times(batch, rounds, generator)
-        # The bits of positive floats, read as whole numbers, are in the same order.
+        # The bits of positive floats, read as integers, sort in the same order.
         found = smallest(arrival.view(torch.int32), batch.batch, counts) & arrival.isfinite()
         return View(node_keep=(found | ~rows(chosen, batch.batch)).float())
 
 
 def _arrival_times(batch: GraphBatch, rounds: int, generator: torch.Generator) -> Tensor:
-    """When each node is discovered from a random first node of its graph; never, where no path of `rounds` edges is."""
+    """When each node is discovered from a random first node of its graph; never, if all paths exceed `rounds` edges."""
     start = batch.node_ptr[:-1] + whole_numbers(batch.num_graphs, generator) % batch.node_counts
     clock = torch.empty(batch.num_nodes, device=batch.device).exponential_(generator=generator)
     never = torch.full_like(clock, torch.inf)

@@ -1,1 +1,1 @@
-"""The command `adgcl`: every file parses, calls the library and prints."""
+"""The command `adgcl`: each file parses options, calls the library and prints."""

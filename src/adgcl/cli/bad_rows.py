@@ -1,4 +1,4 @@
-"""Rows that could not be read: a short table, and where the whole list is."""
+"""Unreadable rows: a short table, and where to find the full list."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ def show_bad_rows(screen: Screen, bad_rows: Sequence[BadRow], total: int, listed
 
 
 def show_mixtures(screen: Screen, dataset: Dataset, cut: bool = False) -> None:
-    """Say on stderr how many rows hold several fragments, and what can be done about it."""
+    """Say on stderr how many rows hold several fragments, and how to change that."""
     if dataset.mixtures:
         what = f"{dataset.mixtures} of {len(dataset)} rows are salts or mixtures"
-        done = "the largest fragment of each was kept." if cut else "read whole; --keep-largest-fragment cuts them."
+        done = "the largest fragment of each was kept." if cut else "read whole; --keep-largest-fragment reduces them."
         screen.aside(f"{what}: {done}")
 
 

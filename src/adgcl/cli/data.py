@@ -1,4 +1,4 @@
-"""`adgcl data`: which data sets there are, what is in them, and how to get them."""
+"""`adgcl data`: list data sets, show what is in them, and download them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from adgcl.data.entry import Entry
 
 app = typer.Typer(
-    help="List data sets, look into one, or get one.\n\n\b\nExample:\n  adgcl data list",
+    help="List data sets, show one, or download one.\n\n\b\nExample:\n  adgcl data list",
     no_args_is_help=True,
     rich_markup_mode="rich",
 )
@@ -32,7 +32,7 @@ _NAMES = {
 
 @app.command("list")
 def list_all(data_dir: options.DataDir = None, as_json: options.Json = False) -> None:
-    """List every data set known by name: the paper's, and some more.
+    """List every known data set: the paper's, and a few more.
 
     \b
     Examples:
@@ -52,8 +52,8 @@ def list_all(data_dir: options.DataDir = None, as_json: options.Json = False) ->
     ]
     screen.show(table(columns, cells, right=("graphs",)))
     here = sum(row["here"] for row in rows)
-    screen.say(f"{here} of {len(rows)} are here (data folder: {folder}). `graphs` is the paper's count.")
-    screen.say("Look into one with `adgcl data info NAME`; get one with `adgcl data prepare NAME`.")
+    screen.say(f"{here} of {len(rows)} are on this machine (data folder: {folder}). `graphs` is the paper's count.")
+    screen.say("`adgcl data info NAME` shows one; `adgcl data prepare NAME` downloads one.")
 
 
 @app.command("info")
@@ -67,7 +67,7 @@ def info(
     sheet: options.Sheet = None,
     as_json: options.Json = False,
 ) -> None:
-    """Count what is in a data set and lay it beside the paper's figures.
+    """Count what is in a data set and compare with the paper's figures.
 
     \b
     Examples:
@@ -115,7 +115,7 @@ def prepare(
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Get a data set from its public home, if it is not here yet, and pack it.
+    """Download a data set from its public source, unless it is here already, and pack it.
 
     \b
     Example:
@@ -174,7 +174,7 @@ def _print_info(screen: Screen, dataset: Dataset, figures: list[Figure]) -> None
         "citation": origin.citation,
         "note": origin.note,
         "task": _task(task.kind, task.num_tasks, task.num_classes)
-        + (f", judged by {task.metric}" if task.kind != "none" else ""),
+        + (f", scored by {task.metric}" if task.kind != "none" else ""),
         "split": ", ".join(f"{part} {len(ids):,}" for part, ids in dataset.split.items())
         if dataset.split
         else "none: cross-validation",

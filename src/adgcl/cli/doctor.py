@@ -1,4 +1,4 @@
-"""`adgcl doctor`: is everything in its place?"""
+"""`adgcl doctor`: is this machine ready?"""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 def doctor(data_dir: options.DataDir = None, as_json: options.Json = False) -> None:
     """Check versions, devices, memory, folders, locks and data sets.
 
-    Problems are marked with what to do about them. The exit code is 0 unless
-    something is broken that nothing works without. A data set that is not here
-    is no fault: `freesolv` is built in, the others are got when you want them.
+    Each problem comes with what to do about it. The exit code is 0 unless
+    something essential is broken. Missing data sets are not a problem:
+    `freesolv` is built in, and the others can be downloaded when needed.
 
     \b
     Examples:
@@ -55,7 +55,7 @@ def doctor(data_dir: options.DataDir = None, as_json: options.Json = False) -> N
 
 
 def _summary(problems: Sequence[Check]) -> str:
-    """One line that agrees with the table above it."""
+    """One line that sums up the table above it."""
     essential = [check.name for check in problems if check.essential]
     if essential:
         return f"Nothing works without {' and '.join(essential)}: see what to do above."

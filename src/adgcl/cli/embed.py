@@ -1,4 +1,4 @@
-"""`adgcl embed`: a vector for every graph."""
+"""`adgcl embed`: one vector per graph."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from adgcl.cli.screen import Screen
 def embed(
     run: options.RunArgument,
     data: options.DataArgument,
-    out: Annotated[Path, typer.Option("--out", "-o", help="Where to: .parquet, .csv or .npy.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="The file to write: .parquet, .csv or .npy.")],
     device: Annotated[str, typer.Option("--device", help="auto, cpu, cuda, cuda:1 or mps.")] = "auto",
     data_dir: options.DataDir = None,
     smiles_column: options.SmilesColumn = None,
@@ -27,8 +27,8 @@ def embed(
     """Write one vector per input row, in input order.
 
     The table has the column `id`, then `e0`, `e1` and so on. The data may be
-    new to the run, but must carry the same kind of features. A row that cannot
-    be read keeps its place, with NaN for numbers.
+    new to the run, but must have the same kind of features. A row that cannot
+    be read keeps its place, filled with NaN.
 
     \b
     Examples:

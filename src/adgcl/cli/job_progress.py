@@ -1,4 +1,4 @@
-"""Progress of many jobs on stderr: one bar for all, one for each that runs; or a line now and then for a log."""
+"""Progress of many jobs on stderr: one bar for all, one per running job; or occasional lines for a log."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from adgcl.experiments.jobs import Job
     from adgcl.experiments.schedule import Event, Schedule
 
-_BETWEEN_LINES = 30.0  # seconds between two lines of a log about a job that runs
+_BETWEEN_LINES = 30.0  # seconds between two log lines about a running job
 
 
 class JobBars(Watcher):
@@ -55,7 +55,7 @@ class JobBars(Watcher):
             self._bars.stop()
 
     def __call__(self, event: Event) -> None:
-        """Take note of an event."""
+        """Handle an event."""
         if event.kind == "progress":
             self._move(event)
             return

@@ -9,9 +9,9 @@ from typer.core import TyperCommand
 
 
 def spread(arguments: Sequence[str], options: frozenset[str], stop: frozenset[str]) -> list[str]:
-    """Repeat a list option before each of its values, so that every value has an option of its own.
+    """Repeat a list option before each of its values, so that every value has its own option.
 
-    A list ends at the next option, or at a word in `stop`, which is an argument of its own wherever it stands.
+    A list ends at the next option, or at a word in `stop`, which is always a separate argument.
     """
     result: list[str] = []
     option = ""

@@ -1,4 +1,4 @@
-"""`adgcl methods`: what can be chosen by name."""
+"""`adgcl methods`: everything that can be chosen by name."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _TITLES = {
 
 
 def methods(as_json: Json = False) -> None:
-    """List the methods, encoders, augmentations, protocols and presets, each with what it is.
+    """List methods, encoders, augmentations, protocols and presets, each with a description.
 
     \b
     Examples:
@@ -51,7 +51,7 @@ def methods(as_json: Json = False) -> None:
 
 
 def _describe(name: str, variant: Any) -> dict[str, str]:
-    # One variant, one file: the file's first line is written for people, the class's for those who read on.
+    # One variant, one file: the module's first line is written for users, the class's for developers.
     file = importlib.import_module(variant.__module__)
     first_line = (file.__doc__ or variant.__doc__ or "").strip().partition("\n")[0].replace("`", "")
     title = {"title": variant.title} if getattr(variant, "title", "") else {}

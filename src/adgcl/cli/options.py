@@ -1,4 +1,4 @@
-"""Options that several commands share: one wording, one meaning."""
+"""Options that several commands share, with one wording and one meaning."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ DataArgument = Annotated[
         metavar="DATA", help="A name from `adgcl data list`, a file of molecules, or a folder of TU-format files."
     ),
 ]
-RunArgument = Annotated[Path, typer.Argument(metavar="RUN", help="The folder that `adgcl pretrain --out` made.")]
+RunArgument = Annotated[Path, typer.Argument(metavar="RUN", help="A run folder made by `adgcl pretrain --out`.")]
 
 DataDir = Annotated[
     Path | None,
     typer.Option(
         "--data-dir",
-        help="Where data files are. Default: $ADGCL_DATA, else ~/.cache/adgcl/data.",
+        help="The folder with data files. Default: $ADGCL_DATA, else ~/.cache/adgcl/data.",
         rich_help_panel=_DATA,
     ),
 ]
@@ -45,7 +45,7 @@ TaskKind = Annotated[
     str | None,
     typer.Option(
         "--task",
-        help="What the labels are: regression, binary or multiclass. Default: seen from them.",
+        help="The kind of labels: regression, binary or multiclass. Default: detected.",
         rich_help_panel=_DATA,
     ),
 ]
@@ -57,14 +57,14 @@ KeepLargestFragment = Annotated[
     bool,
     typer.Option(
         "--keep-largest-fragment",
-        help="Of salts and mixtures read the largest fragment alone. Default: all of them.",
+        help="Read only the largest fragment of salts and mixtures. Default: all fragments.",
         rich_help_panel=_DATA,
     ),
 ]
 
 Method = Annotated[
     str | None,
-    typer.Option("--method", "-m", help="How to learn; `adgcl methods` lists them.", rich_help_panel=_SETTINGS),
+    typer.Option("--method", "-m", help="The method; `adgcl methods` lists them.", rich_help_panel=_SETTINGS),
 ]
 Preset = Annotated[
     str | None,
@@ -82,7 +82,9 @@ Device = Annotated[
 Precision = Annotated[
     str | None,
     typer.Option(
-        "--precision", help="float32, or bfloat16 where the machine has it (else float32).", rich_help_panel=_SETTINGS
+        "--precision",
+        help="float32, or bfloat16 where the machine supports it (else float32).",
+        rich_help_panel=_SETTINGS,
     ),
 ]
 StartFrom = Annotated[
@@ -90,7 +92,7 @@ StartFrom = Annotated[
     typer.Option(
         "--start-from",
         metavar="RUN",
-        help="Start with the trained encoder of this run, checkpoint or packaged encoder.",
+        help="Start from the trained encoder of this run, checkpoint or packaged encoder.",
         rich_help_panel=_SETTINGS,
     ),
 ]
@@ -110,7 +112,7 @@ Assignments = Annotated[
 
 RunAndData = Annotated[
     list[str],
-    typer.Argument(metavar="[RUN] DATA", help="A run folder and data, or data alone to train from several seeds."),
+    typer.Argument(metavar="[RUN] DATA", help="A run folder and data, or only data, to train with several seeds."),
 ]
 Seeds = Annotated[
     int | None, typer.Option("--seeds", min=1, help="How many seeds. Default: 10.", rich_help_panel=_JUDGING)
@@ -122,16 +124,20 @@ Mode = Annotated[
 Probe = Annotated[str, typer.Option("--probe", help="linear, svm or both.", rich_help_panel=_JUDGING)]
 Protocol = Annotated[
     str | None,
-    typer.Option("--protocol", help="How to judge. Default: what the method is for.", rich_help_panel=_JUDGING),
+    typer.Option("--protocol", help="How to evaluate. Default: the method's own protocol.", rich_help_panel=_JUDGING),
 ]
 Jobs = Annotated[
     int | None,
     typer.Option(
-        "--jobs", "-j", min=1, help="Seeds at a time. Default: cores, or 1 for wide networks.", rich_help_panel=_JUDGING
+        "--jobs",
+        "-j",
+        min=1,
+        help="Seeds to run at a time. Default: one per core, or 1 for wide networks.",
+        rich_help_panel=_JUDGING,
     ),
 ]
 Work = Annotated[
-    Path, typer.Option("--work", help="Where unfinished and finished seeds are kept.", rich_help_panel=_JUDGING)
+    Path, typer.Option("--work", help="The folder for finished and unfinished seeds.", rich_help_panel=_JUDGING)
 ]
 Fresh = Annotated[bool, typer.Option("--fresh", help="Do not reuse finished seeds.", rich_help_panel=_JUDGING)]
 Split = Annotated[
@@ -144,5 +150,5 @@ Split = Annotated[
     ),
 ]
 
-Json = Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else, on stdout.", rich_help_panel=_OUTPUT)]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no advice.", rich_help_panel=_OUTPUT)]
+Json = Annotated[bool, typer.Option("--json", help="Print only JSON on stdout.", rich_help_panel=_OUTPUT)]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Hide progress and advice.", rich_help_panel=_OUTPUT)]

@@ -1,4 +1,4 @@
-"""Progress on stderr: bars for a person at a terminal, a line now and then for a log."""
+"""Progress on stderr: bars on a terminal, occasional lines in a log."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import Any
 from adgcl.cli.screen import Screen, console
 from adgcl.reports.numbers import seconds_label
 
-_BETWEEN_LINES = 30.0  # seconds between two lines of a log
+_BETWEEN_LINES = 30.0  # seconds between two log lines
 
 
 class Bars:
-    """Named bars that appear when first heard of and go when they are full.
+    """Named bars that appear with their first report and disappear when full.
 
-    Usable wherever a progress function is asked for. Between two pieces of work nothing is drawn, so that others,
-    such as a Trainer's own bar, have the terminal to themselves.
+    Usable wherever a progress function is expected. Nothing is drawn between two pieces of work, so that others, such
+    as a Trainer's own bar, have the terminal to themselves.
     """
 
     def __init__(self, screen: Screen) -> None:
@@ -55,7 +55,7 @@ class Bars:
             self._stop()
 
     def _line(self, what: str, done: int, total: int | None) -> None:
-        """A line now and then for a log, with the time left."""
+        """An occasional log line with the time left."""
         now = time.monotonic()
         began, last = self._began.setdefault(what, (now, now))
         if now - last < _BETWEEN_LINES:

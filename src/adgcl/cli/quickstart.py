@@ -1,4 +1,4 @@
-"""`adgcl quickstart`: from nothing to a judged embedding."""
+"""`adgcl quickstart`: from nothing to an evaluated embedding."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ if TYPE_CHECKING:
 
 def quickstart(
     ctx: typer.Context,
-    out: Annotated[Path, typer.Option("--out", "-o", help="The run folder to make.")] = Path("runs/quickstart"),
+    out: Annotated[Path, typer.Option("--out", "-o", help="The run folder to create.")] = Path("runs/quickstart"),
     epochs: options.Epochs = None,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Train AD-GCL on 642 built-in molecules and judge it, in about two minutes.
+    """Train AD-GCL on 642 built-in molecules and evaluate it, in about two minutes.
 
-    The molecules are FreeSolv (how willingly they go into water); nothing is
-    downloaded. The table sets AD-GCL beside an untrained encoder, fingerprints
-    and the paper's own figure. A second run reuses what is finished.
+    The molecules are FreeSolv (hydration free energies); nothing is downloaded.
+    The table compares AD-GCL with an untrained encoder, fingerprints and the
+    paper's own figure. A second run reuses finished work.
 
     \b
     Example:
@@ -46,7 +46,7 @@ def quickstart(
         done = job.quickstart(
             out,
             epochs=job.EPOCHS if epochs is None else epochs,
-            on_stage=lambda text: screen.aside(f"Judging {text} ..."),
+            on_stage=lambda text: screen.aside(f"Evaluating {text} ..."),
             watcher=bars,
             command=command,
         )
@@ -59,7 +59,7 @@ def _print_result(screen: Screen, done: Quickstart) -> None:
 
     if done.reused:
         screen.say(
-            f"{done.reused} of {len(done.records[-1].seeds)} seeds of AD-GCL were finished before and are reused."
+            f"{done.reused} of {len(done.records[-1].seeds)} seeds of AD-GCL were already finished and are reused."
         )
     first = done.records[0]
     metric = metric_label(first.metric, first.higher_is_better)
@@ -68,12 +68,12 @@ def _print_result(screen: Screen, done: Quickstart) -> None:
     )
     screen.show(result_table(done.records))
     screen.say(
-        "Each embedding is frozen and judged by ridge regression on OGB's scaffold split. The paper trains longer."
+        "Each embedding is frozen and scored by ridge regression on OGB's scaffold split. The paper trains longer."
     )
     screen.say(f"\nYour first run is in {done.folder}. What to do with it:")
     advice = (
-        (f"adgcl embed {done.folder} freesolv --out freesolv.parquet", "a vector for every molecule"),
-        (f"adgcl evaluate {done.folder} freesolv", "judge it the strict way"),
+        (f"adgcl embed {done.folder} freesolv --out freesolv.parquet", "one vector per molecule"),
+        (f"adgcl evaluate {done.folder} freesolv", "evaluate it in strict mode"),
         (f"adgcl report {done.folder} --out curves.svg", "how its training went"),
         ("adgcl pretrain my.csv --smiles-column smiles --out runs/mine", "the same with your own molecules"),
     )
@@ -83,7 +83,7 @@ def _print_result(screen: Screen, done: Quickstart) -> None:
 
 
 def result_table(records: Sequence[Record]) -> Table:
-    """A row per embedding, beside the paper's figure."""
+    """One row per embedding, next to the paper's figure."""
     from adgcl.reports.numbers import published, result, seconds_label
     from adgcl.reports.table import Table
 

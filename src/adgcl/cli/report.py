@@ -15,15 +15,17 @@ def report(
     folder: Annotated[
         Path, typer.Argument(metavar="FOLDER", help="A folder of Records (`adgcl evaluate --out`), or a run folder.")
     ] = Path("results"),
-    out: Annotated[Path | None, typer.Option("--out", "-o", help="Where to: .md, .html, .tex, .csv or .svg.")] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="The file to write: .md, .html, .tex, .csv or .svg.")
+    ] = None,
     as_json: Json = False,
 ) -> None:
-    """Make a table or a figure of Records.
+    """Make a table or a figure from Records.
 
-    The ending of --out says what: Markdown, HTML, LaTeX, CSV or SVG; without it
-    the table is printed. A run folder gives the curves of its training (.svg).
+    The extension of --out selects Markdown, HTML, LaTeX, CSV or SVG; without
+    --out the table is printed. A run folder gives its training curves (.svg).
     A Markdown page with the marks <!-- results:begin --> and <!-- results:end -->
-    keeps its text and gets new tables between them; "headline" in place of
+    keeps its text and gets new tables between them; "headline" instead of
     "results" gives a short table for a front page.
 
     \b

@@ -1,4 +1,4 @@
-"""`adgcl reproduce`: a table of the paper, made again."""
+"""`adgcl reproduce`: rerun a table of the paper."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def reproduce(
         list[str] | None,
         typer.Option(
             "--methods",
-            help="Only these rows. Default: the table's, and statistics, ecfp and adgcl-best.",
+            help="Only these rows. Default: the table's, plus statistics, ecfp and adgcl-best.",
             rich_help_panel=_PANEL,
         ),
     ] = None,
@@ -48,34 +48,34 @@ def reproduce(
         str | None,
         typer.Option(
             "--probe",
-            help="both: judge by linear and SVM probes at once. Default: the table's.",
+            help="both: use linear and SVM probes at once. Default: the table's.",
             rich_help_panel=_PANEL,
         ),
     ] = None,
     jobs: Annotated[
-        int | None, typer.Option("--jobs", "-j", min=1, help="Processes at a time. Default: cores.")
+        int | None, typer.Option("--jobs", "-j", min=1, help="Processes at a time. Default: one per core.")
     ] = None,
     executor: Annotated[str, typer.Option("--executor", help="Where jobs run: processes or inline.")] = "processes",
     max_hours: Annotated[
-        float | None, typer.Option("--max-hours", min=0.0, help="Stop after this time; the same command goes on.")
+        float | None, typer.Option("--max-hours", min=0.0, help="Stop after this time; the same command resumes.")
     ] = None,
     out: Annotated[Path, typer.Option("--out", "-o", help="The folder for Records and tables.")] = Path("results"),
     work: options.Work = Path("runs"),
     formats: Annotated[
         list[str] | None, typer.Option("--formats", help="txt, md, tex, csv, html. Default: all.")
     ] = None,
-    only_list: Annotated[bool, typer.Option("--list", help="Show what would run, and run nothing.")] = False,
+    only_list: Annotated[bool, typer.Option("--list", help="Show what would run without running it.")] = False,
     assignments: options.Assignments = None,
     data_dir: options.DataDir = None,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Make a table of the paper again, beside the paper's own numbers.
+    """Rerun a table of the paper and compare with the paper's own numbers.
 
-    Runs every method on every data set from several seeds, on all cores. Finished
-    jobs are never run again: stopped or killed, the same command goes on where it
-    was, and several of them may work in the same folders. A cell that cannot be
-    filled says why.
+    Runs every method on every data set with several seeds, on all cores. Finished
+    jobs are never run again: if it is stopped or killed, the same command resumes.
+    Several commands may work in the same folders. A cell that cannot be filled
+    says why.
 
     \b
     Examples:
@@ -128,7 +128,7 @@ def _choice(what: str, name: str, known: dict[str, tuple[str, ...]]) -> Any:
 def _check_probe(request: TableRequest) -> None:
     if request.table.probe not in request.probes:
         probe = request.table.probe
-        raise ConfigError(f"{request.table.name} is judged by the {probe} probe.", f"Use --probe {probe} or both.")
+        raise ConfigError(f"{request.table.name} uses the {probe} probe.", f"Use --probe {probe} or both.")
 
 
 def _list(screen: Screen, opened: Reproduction) -> None:
@@ -145,7 +145,9 @@ def _list(screen: Screen, opened: Reproduction) -> None:
     heads = ("row", "data set", "mode", "seeds", "finished", "jobs", "left", "note")
     screen.show(table(heads, cells, right=heads[3:7]))
     workers = opened.executor.workers
-    screen.show(f"About {seconds_label(seconds)} left with {workers} jobs at a time (a guess until jobs finish).")
+    screen.show(
+        f"About {seconds_label(seconds)} left with {workers} jobs at a time (a rough estimate until jobs finish)."
+    )
 
 
 def _run(screen: Screen, opened: Reproduction) -> None:
@@ -170,7 +172,7 @@ def _finish(screen: Screen, opened: Reproduction, formats: tuple[str, ...]) -> N
         screen.show(shown)
     screen.say("Kept as " + ", ".join(map(str, paths)))
     if unfinished:
-        screen.say(f"{len(unfinished)} of {len(opened.jobs)} jobs are not finished: run the same command to go on.")
+        screen.say(f"{len(unfinished)} of {len(opened.jobs)} jobs are not finished: run the same command to resume.")
 
 
 def _compare(opened: Reproduction) -> Comparison:

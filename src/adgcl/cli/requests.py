@@ -1,4 +1,4 @@
-"""Requests: the options of a command as the library's own Source and Request."""
+"""Requests: a command's options as the library's Source and Request."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def make_request(
     protocol: dict[str, Any] | None = None,
     **training: Any,
 ) -> Request:
-    """What the user asks for; `training` are flags of that section, of which those that were given count."""
+    """What the user asks for; of the flags in `training`, only those that were given count."""
     from adgcl.experiments.planning import Request
 
     flags = {"training": given(**training), **({"protocol": protocol} if protocol else {})}

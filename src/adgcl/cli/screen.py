@@ -1,4 +1,4 @@
-"""The screen: results on stdout, everything else on stderr, JSON when a machine reads."""
+"""The screen: results on stdout, everything else on stderr, JSON for scripts."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-# Without a terminal nobody wraps lines: tables get room instead of being cut.
+# Without a terminal lines do not wrap, so tables get room instead of being cut.
 _PIPE_WIDTH = 160
 
 
@@ -26,7 +26,7 @@ def console(stderr: bool = False) -> Console:
 
 
 def print_error(message: str, hint: str | None = None, label: str = "Error:") -> None:
-    """A short red line, and below it what to do."""
+    """A short red line, with what to do below it."""
     err = console(stderr=True)
     if label:
         err.print(label, style="bold red", end=" ")
@@ -48,21 +48,21 @@ class Screen:
         return not self.quiet and sys.stderr.isatty()
 
     def say(self, text: str = "") -> None:
-        """Something that helps, but is no result."""
+        """Advice: helpful, but not a result."""
         if not (self.as_json or self.quiet):
             console().print(text, soft_wrap=True)
 
     def aside(self, text: str) -> None:
-        """What happens meanwhile, on stderr."""
+        """Status while work is running, on stderr."""
         if not self.quiet:
             console(stderr=True).print(text, soft_wrap=True)
 
     def warn(self, text: str) -> None:
-        """Something the user should know even when a machine reads stdout."""
+        """Something the user should know even when a script reads stdout."""
         console(stderr=True).print(text, soft_wrap=True, style="yellow")
 
     def show(self, result: Any) -> None:
-        """A result for people: a text, a Table of a report, or what rich can print."""
+        """A result for people: text, a report's Table, or anything rich can print."""
         from adgcl.reports.formats.terminal import for_terminal
         from adgcl.reports.table import Table
 
@@ -73,13 +73,13 @@ class Screen:
         out.print(shown, soft_wrap=isinstance(shown, str))
 
     def emit(self, value: Any) -> None:
-        """A result for machines."""
+        """A result for scripts."""
         if self.as_json:
             print(json.dumps(finite(value), indent=2))
 
 
 def finite(value: Any) -> Any:
-    """`value` with NaN and infinities as None, for JSON has no words for them."""
+    """`value` with NaN and infinities as None, since JSON cannot express them."""
     if isinstance(value, dict):
         return {str(k): finite(v) for k, v in value.items()}
     if isinstance(value, (list, tuple)):

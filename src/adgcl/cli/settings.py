@@ -12,15 +12,15 @@ from adgcl.cli.screen import Screen, table
 
 def settings(
     method: Annotated[
-        str, typer.Argument(metavar="METHOD", help="Whose settings; `adgcl methods` lists them.")
+        str, typer.Argument(metavar="METHOD", help="The method to list settings for; `adgcl methods` lists them.")
     ] = "adgcl",
     as_json: Json = False,
 ) -> None:
     """List every setting with its default, its range and what it does.
 
-    Any of them goes into --set SECTION.KEY=VALUE, or into a TOML file for
-    --config under the name of its section. A name that only one section has
-    may stand alone: --set reg_lambda=1.
+    Change one with --set SECTION.KEY=VALUE, or in a TOML file for --config,
+    under the name of its section. A name that only one section has needs no
+    prefix: --set reg_lambda=1.
 
     \b
     Examples:
@@ -39,8 +39,8 @@ def settings(
             table(("setting", "default", "allowed", "what it does"), cells, title=f"[{name}]".replace("[", r"\["))
         )
     screen.say(
-        "Defaults of a command come from the preset of the method and the kind of data; `adgcl methods` lists presets; "
-        "what it used is in the run folder's config.json."
+        "A command's defaults come from the preset for the method and the kind of data (`adgcl methods` lists presets); "
+        "the settings it used are in the run folder's config.json."
     )
 
 

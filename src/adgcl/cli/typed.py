@@ -1,4 +1,4 @@
-"""The command that made a Record, as typed, but for what says nothing about the numbers."""
+"""The command that made a Record, as typed, without options that do not affect the numbers."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 import typer
 
-# Options that say where to read and write, how loudly and on how many cores, and how many words follow each at most.
+# Options for input and output paths, verbosity and number of cores, with the most words that can follow each.
 _PRIVATE = {
     "--out": 1, "--work": 1, "--data-dir": 1, "--jobs": 1, "--max-hours": 1, "--formats": 99,
     "--quiet": 0, "--debug": 0, "--json": 0, "--fresh": 0,
@@ -15,7 +15,7 @@ _PRIVATE = {
 
 
 def typed_command(context: typer.Context) -> str:
-    """What to type to make the same again, on any machine."""
+    """The command that reproduces the result on any machine."""
     return shlex.join(["adgcl", *public_words(context.find_root().obj or ())])
 
 

@@ -15,17 +15,17 @@ C = TypeVar("C", bound="Config")
 Tree = dict[str, Any]
 
 
-# What a setting is declared with (`json_schema_extra`) that changes where or how fast work is done, not what it finds.
+# Marks a setting (`json_schema_extra`) that changes where or how fast work is done, not its result.
 HARMLESS: dict[str, Any] = {"harmless": True}
 
 
 class Config(BaseModel):
-    """Settings of one part: unknown keys are errors, values are checked and then fixed."""
+    """Settings of one part: unknown keys are errors, values are checked and immutable."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, validate_default=True)
 
     def essence(self) -> Tree:
-        """The settings that decide what comes out: two with the same essence mean the same work."""
+        """The settings that decide the result: two with the same essence mean the same work."""
         tree = self.model_dump(mode="json")
         for name, field in type(self).model_fields.items():
             value = getattr(self, name)
@@ -60,7 +60,7 @@ def read_toml(path: Path) -> Tree:
 
 
 def merged(*trees: Mapping[str, Any]) -> Tree:
-    """Nested settings laid over each other, the last one winning."""
+    """Nested settings merged; later ones override earlier ones."""
     result: Tree = {}
     for tree in trees:
         for key, value in tree.items():
@@ -114,7 +114,7 @@ def _value(text: str) -> Any:
 
 
 def build(model: type[C], settings: Mapping[str, Any], where: str = "") -> C:
-    """Check `settings` against `model`; the first things that are wrong become one clear error."""
+    """Check `settings` against `model`; the first problems found become one clear error."""
     try:
         return model.model_validate(dict(settings))
     except ValidationError as error:

@@ -1,4 +1,4 @@
-"""Settings described: name, kind, default, range and help of every field of a configuration."""
+"""Descriptions of settings: name, kind, default, range and help of every field of a configuration."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _BOUNDS = (("ge", "≥ "), ("gt", "> "), ("le", "≤ "), ("lt", "< "))
 
 @dataclass(frozen=True)
 class Setting:
-    """One setting, as a person would want it explained."""
+    """One setting, described for people."""
 
     name: str
     kind: str
@@ -75,7 +75,7 @@ def _choices(annotation: Any) -> list[str]:
 
 
 def _help(model: type[BaseModel], name: str) -> str:
-    """The field's own words, or those of the class it overrides."""
+    """The field's own description, or that of the class it overrides."""
     for owner in model.__mro__:
         fields = getattr(owner, "__pydantic_fields__", {})
         if name in fields and fields[name].description:

@@ -18,7 +18,7 @@ class AdgclError(Exception):
         self.hint = hint
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Errors travel between processes by pickle; the hint must come along."""
+        """Errors are pickled between processes; the hint must be kept."""
         return type(self), (self.message, self.hint)
 
     def __str__(self) -> str:
@@ -46,7 +46,7 @@ class OutputError(AdgclError):
 
 
 class TrainingError(AdgclError):
-    """Training cannot go on, for example because the loss is no longer finite."""
+    """Training cannot continue, for example because the loss is no longer finite."""
 
 
 class Interrupted(AdgclError):
@@ -56,7 +56,7 @@ class Interrupted(AdgclError):
 
 
 class UnknownNameError(ConfigError):
-    """A name that is in no registry, with the nearest ones that are; `excuse` says what may have kept it out."""
+    """A name that is in no registry, with the nearest ones that are; `excuse` says why it may be missing."""
 
     def __init__(self, noun: str, name: str, known: Iterable[str], excuse: str = "") -> None:
         names = sorted(known)
@@ -64,12 +64,12 @@ class UnknownNameError(ConfigError):
         self.noun, self.name, self.known, self.excuse = noun, name, names, excuse
 
     def __reduce__(self) -> tuple[type[UnknownNameError], tuple[str, str, list[str], str]]:
-        """Errors travel between processes by pickle, which must call `__init__` with its own arguments."""
+        """Errors are pickled between processes, which must call `__init__` with its own arguments."""
         return UnknownNameError, (self.noun, self.name, self.known, self.excuse)
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """A hint that names what is close to `name`, or else everything known."""
+    """A hint with the names close to `name`, or else all known names."""
     names = sorted(known)
     lowered = {n.lower(): n for n in names}
     close = difflib.get_close_matches(name.lower(), list(lowered), n=3, cutoff=0.6)

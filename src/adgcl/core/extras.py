@@ -1,4 +1,4 @@
-"""Packages that only some users need: imported on use, with a plain word on how to get them."""
+"""Packages that only some users need: imported on use; if missing, the error says how to install them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from adgcl.core.errors import AdgclError
 
 
 class MissingExtraError(AdgclError):
-    """A package that is not installed by default is needed for what was asked."""
+    """The request needs a package that is not installed by default."""
 
 
 def import_extra(module: str, extra: str, purpose: str) -> Any:
@@ -18,7 +18,7 @@ def import_extra(module: str, extra: str, purpose: str) -> Any:
         return importlib.import_module(module)
     except ModuleNotFoundError as error:
         package = module.partition(".")[0]
-        # A package that is there but broken must say so itself.
+        # A package that is installed but broken must report its own error.
         if error.name is None or error.name.partition(".")[0] != package:
             raise
         raise MissingExtraError(

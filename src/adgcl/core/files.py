@@ -1,4 +1,4 @@
-"""Writing files so that a crash, a full disk or a second process never leaves half of one behind."""
+"""Writing files so that a crash, a full disk or a second process never leaves a partial file."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def ensure_folder(path: Path) -> Path:
 
 
 def check_writable(folder: Path) -> None:
-    """Find out before long work whether files can be written to `folder`; nothing is made or left behind."""
+    """Check before long work whether `folder` is writable, without leaving anything behind."""
     place = Path(folder)
     while not place.exists() and place != place.parent:
         place = place.parent
@@ -36,7 +36,7 @@ def check_writable(folder: Path) -> None:
 
 
 def atomic_write(path: Path, write: Callable[[Path], None]) -> None:
-    """Let `write` fill a temporary file beside `path`, then move it there in one step."""
+    """Let `write` fill a temporary file next to `path`, then move it there in one step."""
     path = Path(path)
     ensure_folder(path.parent)
     with explain_os_errors(path):

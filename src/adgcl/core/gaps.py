@@ -13,7 +13,7 @@ Status = Literal[
 
 @dataclass(frozen=True)
 class Gap:
-    """A status that fits into a cell, and a sentence for those who want to know more."""
+    """A status that fits into a cell, and a sentence with the details."""
 
     status: Status
     detail: str = ""

@@ -1,8 +1,8 @@
 """Locks between processes, so that no two work in one folder.
 
-By `filelock`: the operating system holds the lock, so a killed process leaves none behind. On a file system without
-such locks (some set-ups of Lustre and NFS) filelock writes a marker with the holder's process and host instead;
-`adgcl doctor` tells which kind a folder offers.
+They use `filelock`: the operating system holds the lock, so a killed process leaves none behind. On a file system
+without such locks (some Lustre and NFS set-ups) filelock writes a marker with the holder's process and host instead;
+`adgcl doctor` shows which kind a folder offers.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class BusyError(AdgclError):
 
 @contextmanager
 def locked(folder: Path, wait: bool = False) -> Iterator[None]:
-    """Have `folder` to oneself; where another process has it, wait for it or raise BusyError."""
+    """Lock `folder`; if another process has it, wait or raise BusyError."""
     ensure_folder(folder)
     lock = FileLock(Path(folder) / LOCK)
     with explain_os_errors(Path(folder) / LOCK), _explain_missing_locks(folder):
@@ -38,7 +38,7 @@ def locked(folder: Path, wait: bool = False) -> Iterator[None]:
             lock.acquire(timeout=-1 if wait else 0)
         except Timeout:
             raise BusyError(
-                f"Another process is working in {folder}.", "Wait until it is done, then run the same command."
+                f"Another process is working in {folder}.", "Wait until it finishes, then run the same command again."
             ) from None
     try:
         yield
@@ -65,7 +65,7 @@ def lock_kind(folder: Path) -> Literal["system", "marker"]:
         _explain_missing_locks(folder),
         warnings.catch_warnings(),
     ):
-        warnings.simplefilter("ignore")  # filelock's, about the very thing that is asked here
+        warnings.simplefilter("ignore")  # filelock warns about exactly what is being checked here
         with FileLock(Path(place) / LOCK, timeout=0) as lock:
             return "marker" if isinstance(lock, SoftFileLock) else "system"
 

@@ -1,4 +1,4 @@
-"""Progress: how long-running work says how far it is."""
+"""Progress: how long-running work reports how far it is."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ PACKAGES = ("adgcl", "torch", "numpy", "scipy", "scikit-learn", "rdkit", "torch_
 
 @cache
 def versions() -> dict[str, str]:
-    """Python's and every package's version that can change a number."""
+    """The versions of Python and of every package that can change a number."""
     found = {"python": platform.python_version()}
     for name in PACKAGES:
         try:
@@ -39,7 +39,7 @@ def available_cores() -> int:
 
 
 def peak_memory_mb() -> float:
-    """The most memory this process has had resident so far."""
+    """The peak resident memory of this process so far."""
     import resource
 
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
@@ -47,7 +47,7 @@ def peak_memory_mb() -> float:
 
 
 def _revision() -> str | None:
-    """The commit this code was checked out at, where it runs from a checkout."""
+    """The git commit of this code, if it runs from a checkout."""
     command = ["git", "-C", str(Path(__file__).parent), "rev-parse", "--short=10", "HEAD"]
     try:
         return subprocess.run(command, capture_output=True, text=True, check=True, timeout=5).stdout.strip() or None

@@ -18,7 +18,7 @@ _FILE_NAME = "*--*--*--*--*.json"  # as `Record.file_name` makes it
 
 @dataclass(frozen=True)
 class Record:
-    """A judged method on one data set: the values of every seed, and what made them.
+    """The evaluation of a method on one data set: the values of every seed, and what produced them.
 
     `mean`, `std` and `values` are in the metric's printed unit (percent for accuracy and ROC-AUC). `std` is the
     sample standard deviation over seeds, None for one seed.
@@ -77,17 +77,17 @@ def read_record(path: Path) -> Record:
         return Record(**tree)
     except (OSError, ValueError, TypeError, AttributeError) as error:
         raise DataError(
-            f"{path} is not a Record of format {FORMAT}: {error}.", "Remove it or make it again."
+            f"{path} is not a Record of format {FORMAT}: {error}.", "Remove it or create it again."
         ) from error
 
 
 def read_records(folder: Path) -> list[Record]:
-    """Every Record below a folder, in the order of their file names; other JSON files are passed over."""
+    """Every Record below a folder, ordered by file name; other JSON files are ignored."""
     return [read_record(path) for path in sorted(Path(folder).rglob("*.json")) if is_record(path)]
 
 
 def is_record(path: Path) -> bool:
-    """Whether a JSON file says that it is a Record; run folders hold others. A torn file is judged by its name."""
+    """Whether a JSON file claims to be a Record; run folders hold others. For a truncated file the name decides."""
     try:
         tree = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):

@@ -17,8 +17,8 @@ class Registry(Generic[T]):
     """Variants of one noun, found by importing every file of the folder they live in, and plug-ins.
 
     Adding a variant is adding a file: its decorator `@REGISTRY.register("name")` does the rest. Another package adds
-    one by an entry point in the group named like the folder (`adgcl.methods`). Nothing is imported before the first
-    look-up, so that `--help` stays quick. A file that cannot be imported takes no other variant with it: `broken` says
+    one by an entry point in the group named after the folder (`adgcl.methods`). Nothing is imported before the first
+    lookup, so that `--help` stays quick. A file that cannot be imported does not affect the others: `broken` says
     which it is and why.
     """
 
@@ -69,5 +69,5 @@ class Registry(Generic[T]):
             self.broken[called or module] = f"{type(error).__name__}: {first_line}"
 
     def _excuse(self) -> str:
-        """What could not be imported, and may be what was looked for."""
+        """What could not be imported, since it may be what was asked for."""
         return " ".join(f"{module} cannot be imported ({why})." for module, why in self.broken.items())

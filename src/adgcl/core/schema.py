@@ -52,9 +52,9 @@ class Features:
     """The columns that describe one node or one edge.
 
     `sizes` has one entry per categorical column: how many values it can take. `num_dim` is the number of
-    real-valued columns. Both may be empty: then the node or edge carries no information of its own. Where codes were
-    made by numbering what a source happens to contain, `values` says, column by column, what each code stands for
-    (nothing for a column whose codes mean the same everywhere): the same value gets the same code in other data.
+    real-valued columns. Both may be empty: then the node or edge carries no information of its own. If codes were
+    assigned by numbering the values in a source, `values` says, column by column, what each code stands for (empty for
+    a column whose codes mean the same everywhere), so that the same value gets the same code in other data.
     """
 
     sizes: tuple[int, ...] = ()

@@ -1,4 +1,4 @@
-"""Seeds: every random number comes from one seed and the place it is used in."""
+"""Seeds: every random number derives from one seed and the place where it is used."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Agreement: what is counted in a store beside what the paper prints about it."""
+"""Agreement: counts from a store compared with those the paper prints."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _STAND_IN_TOLERANCE = 2e-3
 
 
 def compare(dataset: Dataset, counted: Statistics, published: PublishedStatistics | None) -> list[Figure]:
-    """The figures that the paper prints of a data set, as far as it prints them; the paper counts self-loops."""
+    """The figures that the paper prints for a data set; the paper counts self-loops."""
     task, origin = dataset.task, dataset.origin
     directed = published is not None and published.edges_counted == "directed"
     edges = (counted.avg_directed_edges if directed else counted.avg_edges) + origin.self_loops / counted.graphs
@@ -43,7 +43,7 @@ def compare(dataset: Dataset, counted: Statistics, published: PublishedStatistic
 
 
 def _agree(ours: float | int, theirs: float | int | None, slack: float = 0.0) -> bool | None:
-    """Whether two figures are the same up to one unit of the last digit that is printed, or a relative `slack`."""
+    """Whether two figures agree to within one unit of the last printed digit, or a relative `slack`."""
     if theirs is None:
         return None
     if slack and isinstance(theirs, float):

@@ -1,4 +1,4 @@
-"""Data sets packed once: the next time they open at once, and nothing is parsed."""
+"""Data sets packed once: after that they open immediately, without parsing."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _READERS = (
 
 @dataclass(frozen=True)
 class RawData:
-    """What a Dataset is read from: a name for people, files or folders, and the options of the reader."""
+    """What a Dataset is read from: a readable name, files or folders, and the reader's options."""
 
     name: str
     files: tuple[Path, ...]
@@ -63,7 +63,7 @@ class RawData:
 
 
 def cached(source: RawData, read: Callable[[], Dataset]) -> Dataset:
-    """The packed Dataset of a source; `read` makes it when there is none that fits."""
+    """The packed Dataset of a source; `read` makes it if no current one exists."""
     place, stamp = source.place(), source.stamp()
     try:
         if read_stamp(place) == stamp:
@@ -90,7 +90,7 @@ def _plain_files(paths: Iterable[Path]) -> list[Path]:
 def _reader_version() -> str:
     """A digest of the code that reads and packs data, and of the RDKit that reads molecules.
 
-    A version number that someone forgets to raise would serve stale graphs; this one cannot be forgotten.
+    A version number that someone forgot to raise would serve stale graphs; a digest cannot be forgotten.
     """
     try:
         rdkit = importlib.metadata.version("rdkit")
@@ -105,7 +105,7 @@ def reader_files() -> list[Path]:
     for name in _READERS:
         found = importlib.util.find_spec(name)
         if found is None or found.origin is None:
-            raise ModuleNotFoundError(f"the packing cache depends on {name}, which is not there")
+            raise ModuleNotFoundError(f"the packing cache depends on {name}, which does not exist")
         folders = found.submodule_search_locations
         files += sorted(Path(folders[0]).rglob("*.py")) if folders else [Path(found.origin)]
     return files
@@ -113,8 +113,8 @@ def reader_files() -> list[Path]:
 
 @cache
 def _warn_once(folder: str, reason: str) -> None:
-    hint = "Set ADGCL_CACHE to a folder that can be written to."
-    warnings.warn(f"Data cannot be kept packed in {folder}: {reason} {hint}", stacklevel=2)
+    hint = "Set ADGCL_CACHE to a writable folder."
+    warnings.warn(f"Packed data cannot be cached in {folder}: {reason} {hint}", stacklevel=2)
 
 
 def _digest(text: str) -> str:

@@ -19,7 +19,7 @@ def all_entries() -> tuple[Entry, ...]:
 
 
 def find_entry(name: str) -> Entry:
-    """The entry called `name`, or by one of its other names; case, `_` and `-` make no difference."""
+    """The entry with this name or alias, ignoring case, `_` and `-`."""
     found = _by_name().get(_plain(name))
     if found is None:
         raise UnknownNameError("data set", name, known_names())

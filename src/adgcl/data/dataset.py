@@ -77,7 +77,7 @@ class Dataset:
 
     @property
     def label_hint(self) -> str:
-        """Where labels could be, for whoever needs some and finds none; empty if the data is not a table."""
+        """Where labels could be, for errors about missing labels; empty if the data is not a table."""
         if not self.columns:
             return ""
         shown = ", ".join(self.columns[:_SHOWN])

@@ -21,8 +21,8 @@ class Duplicates:
     def __str__(self) -> str:
         if self.across_parts:
             return (
-                f"{self.across_parts} molecules of the valid and test parts are in the training part too: "
-                "their scores say more about memory than about new molecules."
+                f"{self.across_parts} molecules of the valid and test parts are also in the training part: "
+                "their scores reflect memorisation rather than new molecules."
             )
         return f"{self.repeated} rows repeat a molecule of another row." if self.repeated else ""
 
@@ -42,7 +42,7 @@ def find_duplicates(dataset: Dataset) -> Duplicates:
 
 
 def canonical_smiles(smiles: Sequence[str]) -> list[str]:
-    """RDKit's canonical SMILES of each; a text that it cannot read stays as it is."""
+    """RDKit's canonical SMILES of each; unreadable text is kept as it is."""
     return [name for _, chunk in map_chunks(_canonical, smiles) for name in chunk]
 
 

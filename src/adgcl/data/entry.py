@@ -12,7 +12,7 @@ from adgcl.data.dataset import Dataset, Origin
 
 @dataclass(frozen=True)
 class Download:
-    """A file at its public home: where, where to put it below the data folder, and what it must hash to."""
+    """A file at its public source: its address, its place below the data folder, and its checksum."""
 
     url: str
     path: str

@@ -18,13 +18,13 @@ MODES: tuple[str, ...] = get_args(FeatureMode)
 
 
 def choose_features(store: GraphStore, mode: str, cap: int = 100) -> GraphStore:
-    """The same graphs with the node and edge features that `mode` says.
+    """The same graphs with the node and edge features that `mode` selects.
 
     - `constant`: none, all nodes and edges look alike (the published TU runs);
     - `labels`: as the source has them;
     - `degrees`: the number of edges that point at a node, up to `cap`, as one category; no edge features;
     - `labels+degrees`: both;
-    - `auto`: as the source has them, and degrees where nodes carry nothing.
+    - `auto`: as the source has them, and degrees if nodes have no features.
     """
     if mode not in MODES:
         raise UnknownNameError("choice of features", mode, MODES)

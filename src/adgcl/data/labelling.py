@@ -1,4 +1,4 @@
-"""Labels that are in memory, put on the graphs they belong to."""
+"""Labels in memory, assigned to their graphs."""
 
 from __future__ import annotations
 

@@ -44,14 +44,14 @@ def load_dataset(
     progress: Progress | None = None,
     **options: Any,
 ) -> Dataset:
-    """Load graphs from nearly anything.
+    """Load graphs from almost anything.
 
     `data` is the name of a known data set (looked up before files: write `./MUTAG` for your own folder); the
     path of a file of molecules (CSV, TSV, .smi, .xlsx, .sdf), a TU-format folder or zip file, or a packed
     `.graphs` file; or a Dataset, a GraphStore, or a list of SMILES or RDKit Mols, of PyTorch Geometric or of NetworkX
     graphs.
 
-    `features` says what nodes and edges carry (see `choose_features`), `atom_features` how SMILES become
+    `features` says which features nodes and edges have (see `choose_features`), `atom_features` how SMILES become
     graphs (`ogb` or `hu`). Further options go to the reader of tables, SMILES or graphs. Known sets and files
     are packed once and kept in the cache folder.
     """
@@ -73,7 +73,7 @@ def prepare(name: str, data_dir: str | Path | None = None, progress: Progress | 
 
 
 class _Reader:
-    """Reads names and paths, from the cache where it can."""
+    """Reads names and paths, from the cache if possible."""
 
     def __init__(
         self, atom_features: str | None, cache: bool, progress: Progress | None, options: dict[str, Any]
@@ -90,13 +90,13 @@ class _Reader:
         if path.is_file() and name.endswith(TABLE_SUFFIXES):
             return self._table(path)
         if name.endswith(_OTHER_SHEETS):
-            raise DataError(f"{path} is a kind of spreadsheet that cannot be read.", "Save it as .xlsx or as CSV.")
+            raise DataError(f"{path} is a spreadsheet format that cannot be read.", "Save it as .xlsx or as CSV.")
         refuse(self.options, self.atom_features, str(path))
         if is_tu_folder(path) or name.endswith(".zip") or (path.is_file() and zipfile.is_zipfile(path)):
             return self._kept(RawData(path.stem, (path,)), lambda: load_tu(path))
         if path.suffix == SUFFIX or (path.is_file() and is_store(path)):
             return open_dataset(path)
-        raise DataError(f"{path} is nothing that can be read as graphs.", _WHAT)
+        raise DataError(f"{path} cannot be read as graphs.", _WHAT)
 
     def _entry(self, entry: Entry, folder: Path) -> Dataset:
         refuse(self.options, None, entry.name)
@@ -128,7 +128,7 @@ class _Reader:
 
 
 def _not_found(data: str | os.PathLike[str], path: Path) -> DataError:
-    """Nothing of this name: say what is near, files if it looks like a path, else known names."""
+    """Nothing has this name: suggest similar files if it looks like a path, else similar known names."""
     if path.parent != Path(".") or path.suffix.lower() in (*TABLE_SUFFIXES, ".zip", ".gz", SUFFIX):
         near = difflib.get_close_matches(path.name, _names_in(path.parent), n=3)
         hint = "Did you mean " + " or ".join(near) + "?" if near else _WHAT

@@ -1,4 +1,4 @@
-"""Graphs and SMILES that are in memory already, and the options of their readers."""
+"""Graphs and SMILES in memory, and the options of their readers."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def from_objects(data: Any, atom_features: str | None, progress: Progress | None
         refuse(options, atom_features, f"A {type(data).__name__}")
         return data if isinstance(data, Dataset) else _own(data)
     if isinstance(data, bytes | dict) or not (hasattr(data, "__iter__") or hasattr(data, "__getitem__")):
-        raise DataError(f"A {type(data).__name__} is nothing that can be read as graphs.", _LISTS)
+        raise DataError(f"A {type(data).__name__} cannot be read as graphs.", _LISTS)
     items = list(data)
     kinds = {_kind(item) for item in items}
     if "missing" in kinds and kinds <= {"smiles", "missing"}:
@@ -40,19 +40,19 @@ def from_objects(data: Any, atom_features: str | None, progress: Progress | None
 
 
 def as_option(atom_features: str | None) -> dict[str, Any]:
-    """How readers of SMILES are told which features atoms get."""
+    """The option that tells readers of SMILES which features atoms get."""
     return {} if atom_features is None else {"features": atom_features}
 
 
 def refuse(options: dict[str, Any], atom_features: str | None, what: str) -> None:
-    """Say that `what` takes no options, if there are any."""
+    """Raise an error if `what` is given options it does not take."""
     names = sorted(options) + ([] if atom_features is None else ["atom_features"])
     if names:
         raise ConfigError(f"{what} takes no option {', '.join(names)}.", "Options are for tables and lists.")
 
 
 def check_options(reader: Callable[..., Any], options: dict[str, Any]) -> None:
-    """Say which option the reader does not know."""
+    """Raise an error that names the option the reader does not know."""
     known = list(inspect.signature(reader).parameters)[1:]
     for name in options:
         if name not in known:

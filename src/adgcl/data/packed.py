@@ -63,7 +63,7 @@ def open_dataset(path: str | Path) -> Dataset:
 
 
 def read_stamp(path: Path) -> str:
-    """What a packed Dataset was made from, as `save_dataset` was told."""
+    """What a packed Dataset was made from: the stamp given to `save_dataset`."""
     return str(read_notes(path).get("dataset", {}).get("stamp", ""))
 
 

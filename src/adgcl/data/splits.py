@@ -30,8 +30,8 @@ def scaffold_split(
     """Split molecules so that no Bemis-Murcko scaffold (with chirality) is in two parts; nothing is random.
 
     Scaffold groups are taken by size, then first index, both descending: into train while they fit, else
-    into valid while they fit, else into test. This gives OGB's own split files. Text that is no SMILES at all
-    is a group of its own.
+    into valid while they fit, else into test. This gives OGB's own split files. Text that is not a SMILES
+    forms its own group.
     """
     _check(len(smiles), fractions)
     groups: dict[str, list[int]] = {}
@@ -59,7 +59,7 @@ def divided(dataset: Dataset, how: str) -> Dataset:
     if how == "random":
         return replace(dataset, split=random_split(len(dataset)))
     if dataset.smiles is None:
-        raise DataError(f"{dataset.name} has no SMILES, and so no scaffolds.", "Use --split random or --split cv.")
+        raise DataError(f"{dataset.name} has no SMILES, so it has no scaffolds.", "Use --split random or --split cv.")
     return replace(dataset, split=scaffold_split(dataset.smiles))
 
 
@@ -82,7 +82,7 @@ def stratified_folds(y: npt.ArrayLike, num_folds: int = 10, seed: int = 0, valid
 
     labels = np.asarray(y).reshape(-1)
     if not 2 <= num_folds <= len(labels):
-        raise DataError(f"{len(labels)} graphs cannot be divided in {num_folds} folds.", "Choose 2 folds or more.")
+        raise DataError(f"{len(labels)} graphs cannot be divided into {num_folds} folds.", "Choose 2 folds or more.")
     folder = StratifiedKFold(num_folds, shuffle=True, random_state=seed)
     tests = [test for _, test in folder.split(np.zeros(len(labels)), labels)]
     nothing = np.empty(0, dtype=np.int64)
@@ -104,7 +104,7 @@ def _check(count: int, fractions: Sequence[float]) -> None:
         raise DataError("There is nothing to split.")
     if len(fractions) != 3 or min(fractions) < 0 or abs(sum(fractions) - 1) > 1e-6:
         raise DataError(
-            f"The split fractions {tuple(fractions)} are not three parts of 1.",
+            f"The split fractions {tuple(fractions)} are not three numbers that sum to 1.",
             "Give for example (0.8, 0.1, 0.1).",
         )
 

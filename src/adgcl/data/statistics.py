@@ -15,7 +15,7 @@ from adgcl.graphs.store.store import GraphStore
 class Statistics:
     """Counts of a store.
 
-    `avg_edges` counts an edge and its opposite once and leaves self-loops aside; `avg_directed_edges` counts
+    `avg_edges` counts an edge and its reverse once and ignores self-loops; `avg_directed_edges` counts
     every stored direction. `classes` has the graphs of each class; with several binary tasks, the positives
     of each task.
     """

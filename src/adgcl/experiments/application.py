@@ -1,4 +1,4 @@
-"""Application: what a finished run says about data it may never have seen."""
+"""Application: a finished run on data it may never have seen."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from adgcl.training.runs import LoadedRun, fit_features, load_run
 
 @dataclass(frozen=True)
 class Embedded:
-    """A row for every input row, in its order; rows that could not be read are NaN."""
+    """One row per input row, in order; rows that could not be read are NaN."""
 
     ids: list[str]
     matrix: npt.NDArray[np.float32]

@@ -1,4 +1,4 @@
-"""Estimates: how long a job will take, from finished ones like it or else from the size of its data."""
+"""Estimates: how long a job will take, from similar finished jobs or else from the size of its data."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from adgcl.experiments.jobs import Job
 
 
 def guess(job: Job) -> float:
-    """Seconds that a job should take, by the size of its data and networks, as its protocol has it."""
+    """Seconds that a job should take, estimated by its protocol from the size of its data and networks."""
     return job.plan.protocol.seconds(job.plan.run, job.dataset.store)
 
 
@@ -30,7 +30,7 @@ class Estimates:
             self._ratios[kind].append(result.seconds / max(guess(job), 1e-3))
 
     def seconds(self, job: Job) -> float:
-        """What is left of a job that is not finished; one that cannot be planned yet counts like what it needs."""
+        """The time left for an unfinished job; one that cannot be planned yet counts like the job it needs."""
         if not job.ready:
             assert job.needs is not None
             return self.seconds(job.needs)
@@ -46,7 +46,7 @@ class Estimates:
 
 
 def _place(job: Job) -> str:
-    """Jobs that differ in seed or values on trial alone take equally long."""
+    """Jobs that differ only in seed or trial values take equally long."""
     return f"{_kind(job)}/{job.data.name}/{job.plan.judging.mode}/{job.plan.run.training.epochs}"
 
 

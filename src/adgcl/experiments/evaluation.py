@@ -1,4 +1,4 @@
-"""Evaluation: a method trained from several seeds, or one finished run, judged on labelled data."""
+"""Evaluation: a method trained with several seeds, or one finished run, scored on labelled data."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Judged:
 
 @dataclass(frozen=True)
 class Work:
-    """Where seeds keep their state, how many run at once and by which executor, and whether finished ones count."""
+    """Where seeds keep their state, how many run at once, by which executor, and whether finished ones count."""
 
     folder: Path | None = None
     jobs: int | None = None
@@ -72,7 +72,7 @@ def evaluate(
     watcher: Watcher | None = None,
     command: str = "",
 ) -> Judged:
-    """Train a method from every seed on `source` and judge what it learned."""
+    """Train a method with every seed on `source` and evaluate what it learned."""
     data = LoadedSource.of(source, progress)
     return evaluate_loaded(data, request, seeds, work, watcher=watcher, command=command)
 
@@ -86,7 +86,7 @@ def evaluate_loaded(
     watcher: Watcher | None = None,
     command: str = "",
 ) -> Judged:
-    """The same with data at hand."""
+    """The same with data that is already loaded."""
     work = work or Work()
     with _folder_of(work) as folder:
         first = Job(request, data, seeds[0], folder).plan
@@ -118,12 +118,12 @@ def evaluate_run(
     on_seed: Callable[[int, int], None] = lambda done, total: None,
     command: str = "",
 ) -> Judged:
-    """Judge the embedding of one finished run, and `beside` it on the same folds what needs no pre-training."""
+    """Evaluate the embedding of one finished run, and `beside` it, on the same folds, what needs no pre-training."""
     protocol = make_protocol(plan_protocol(request, FinishedRun.name))
     assert isinstance(protocol, FinishedRun)
     loaded, dataset = open_both(run, source, device, progress)
     check_labels(dataset)
-    # A published split leaves nothing to draw: more seeds would repeat the same number.
+    # With a published split nothing is random: more seeds would repeat the same number.
     count = seeds or (DEFAULT_SEEDS if dataset.split is None else 1)
     judged = [(loaded.config, loaded.embed(dataset))]
     if beside:
@@ -139,7 +139,7 @@ def evaluate_run(
 
 
 def _with_notes(records: list[Record], run: RunConfig, trained_on: dict[str, Any], dataset: Dataset) -> list[Record]:
-    """What a reader must know: one run was judged, on which data it was trained, and what is in two parts."""
+    """What a reader must know: that this is one run, its training data, and what occurs in two parts."""
     about = f"One finished run, pre-trained on {trained_on.get('name', 'unknown data')}; seeds differ in folds only."
     warning = str(find_duplicates(dataset))
     return [
@@ -167,22 +167,22 @@ def _run(jobs: Sequence[Job], executor: Executor, watcher: Watcher, work: Work) 
     try:
         schedule.run()
     except (Interrupted, KeyboardInterrupt) as stopped:
-        kept = f" What is done is kept in {work.folder}." if work.folder else ""
+        kept = f" Finished work is kept in {work.folder}." if work.folder else ""
         raise Interrupted(
-            f"Stopped.{kept}", "Run the same command again to go on." if work.folder else None
+            f"Stopped.{kept}", "Run the same command again to resume." if work.folder else None
         ) from stopped
     for error in schedule.errors.values():
         raise error
 
 
 def _executor(name: str, workers: int) -> Executor:
-    """One seed at a time runs right here: no second process is needed, and errors keep their traceback."""
+    """One seed at a time runs in this process, so that errors keep their traceback."""
     return EXECUTORS["inline" if name == "processes" and workers == 1 else name](workers)
 
 
 @contextmanager
 def _folder_of(work: Work) -> Iterator[Path]:
-    """The folder of seeds; one that nobody named lasts as long as the evaluation."""
+    """The folder of seeds; a temporary one if none is named."""
     if work.folder is not None:
         yield ensure_folder(work.folder)
         return

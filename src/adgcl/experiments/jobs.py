@@ -1,4 +1,4 @@
-"""Job: one seed of a row on a data set, trained and judged in a folder where any command finds it again."""
+"""Job: one seed of a row on a data set, trained and evaluated in a folder where any command finds it again."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ from adgcl.training.trackers import Messenger
 
 @dataclass(eq=False)
 class Job:
-    """A seed of what `request` asks for on a data set; `values` are settings on trial.
+    """One seed of `request` on a data set; `values` are the settings being tried.
 
-    Where the job `needs` another, the settings in `take` come from what that one's training ended with, so it cannot be
-    planned before. `protocol` judges methods that leave it open.
+    If the job `needs` another, the settings in `take` come from the end of that one's training, so it cannot be planned
+    before. `protocol` applies to methods that do not name their own.
     """
 
     request: Request
@@ -71,17 +71,17 @@ class Job:
 
     @cached_property
     def folder(self) -> Path:
-        """Where it keeps its state: the same as that of any command with the same settings."""
+        """The folder of its state, shared by any command with the same settings."""
         return self._folder(self.plan.judging)
 
     @cached_property
     def wider(self) -> tuple[Path, ...]:
-        """Folders of the same training judged in more ways, which hold all that this job would give."""
+        """Folders of the same training evaluated in more ways, which hold everything this job would give."""
         return tuple(self._folder(judging) for judging in self.plan.protocol.wider())
 
     @cached_property
     def problem(self) -> AdgclError | None:
-        """What is wrong with the settings of a job that is ready, if anything is."""
+        """What is wrong with the settings of a ready job, if anything."""
         try:
             _ = self.folder, self.wider
         except AdgclError as error:
@@ -89,7 +89,7 @@ class Job:
         return None
 
     def result(self) -> SeedRun | None:
-        """The finished seed, from wherever it was finished; one that cannot be read is not finished."""
+        """The finished seed, wherever it was finished; one that cannot be read does not count."""
         if self._result is None and self.ready and self.problem is None:
             with suppress(ValueError, KeyError, TypeError):
                 found = (SeedRun.load(folder) for folder in (self.folder, *self.wider))
@@ -120,7 +120,7 @@ class Job:
         if self.needs is None:
             return {}
         result = self.needs.result()
-        assert result is not None, "asked for before what it needs is finished"
+        assert result is not None, "planned before the job it needs is finished"
         for name in self.take.values():
             if name not in result.training:
                 raise ConfigError(f"{self.needs} has no {name} to take.", "Let it train for at least one epoch.")
@@ -128,7 +128,7 @@ class Job:
 
 
 def run_job(source: Source, planned: Plan, folder: Path, send: Send) -> bool:
-    """Train and judge one seed, alone in its folder; its result is there when this returns. False: it was before."""
+    """Train and evaluate one seed, with its folder locked; False if its result was already there."""
     dataset = _load(source, planned.run.data)
     protocol = planned.protocol
     with locked(folder):
@@ -143,7 +143,7 @@ _last: dict[tuple[Source, str], Dataset] = {}
 
 
 def _load(source: Source, config: DataConfig) -> Dataset:
-    """The data of a job; the last ones are kept, for the next job is often about the same."""
+    """The data of a job; recent ones are cached, since the next job often uses the same."""
     if not isinstance(source.data, str | Path):
         return source.load_for(config)
     key = (source, config.model_dump_json())

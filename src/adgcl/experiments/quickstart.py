@@ -1,4 +1,4 @@
-"""Quickstart: the main job on built-in molecules, in one call and about two minutes."""
+"""Quickstart: train and evaluate on built-in molecules, in one call and about two minutes."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ EPOCHS = 8
 
 @dataclass(frozen=True)
 class Quickstart:
-    """The run folder it leaves, the Records of the table, and how many seeds were finished before."""
+    """The run folder, the Records of the table, and how many seeds were already finished."""
 
     folder: Path
     graphs: int
@@ -41,7 +41,7 @@ def quickstart(
     watcher: Watcher | None = None,
     command: str = "",
 ) -> Quickstart:
-    """Train AD-GCL on FreeSolv from three seeds, and judge it beside an untrained encoder and fingerprints."""
+    """Train AD-GCL on FreeSolv with three seeds, and compare it with an untrained encoder and fingerprints."""
     ensure_folder(folder)
     data = LoadedSource.of(Source(DATA))
     published = {"protocol": {"mode": "as_published"}}
@@ -51,8 +51,8 @@ def quickstart(
         work = Work(folder / "seeds", jobs)
         return evaluate_loaded(data, request, seeds, work, watcher=watcher, command=command)
 
-    floor = judge("an untrained encoder, for the floor", Request("random_init", flags=published), 1)
-    yardstick = judge("fingerprints (ECFP), for a yardstick", Request("ecfp", flags=published), 1, SEEDS[:1])
+    floor = judge("an untrained encoder as a baseline", Request("random_init", flags=published), 1)
+    yardstick = judge("fingerprints (ECFP) for comparison", Request("ecfp", flags=published), 1, SEEDS[:1])
     asked = Request("adgcl", flags={**published, "training": {"epochs": epochs}})
     title = f"AD-GCL: {len(SEEDS)} seeds, {epochs} epochs each"
     trained = judge(title, asked, min(available_cores(), len(SEEDS)))
@@ -62,14 +62,14 @@ def quickstart(
 
 
 def _leave_run(seed_folder: Path, folder: Path) -> None:
-    """Make the first seed's run the run of `folder`, unless it holds one already."""
+    """Copy the first seed's run to `folder`, unless it already holds one."""
     ours, theirs = RunFolder(seed_folder), RunFolder(folder)
     if theirs.checkpoint.exists():
         try:
             load_checkpoint(theirs.checkpoint)
             return
         except CheckpointError:
-            pass  # Damaged: replace it by the good one.
+            pass  # Damaged: replace it with the good one.
     for kept, place in (
         (ours.config, theirs.config),
         (ours.metrics, theirs.metrics),

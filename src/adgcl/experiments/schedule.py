@@ -1,4 +1,4 @@
-"""Schedule: jobs on the workers there are, first seeds and cheap ones first, within the time there is."""
+"""Schedule: run jobs on the available workers, first seeds and cheap jobs first, within the time limit."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from adgcl.experiments.estimates import Estimates
 from adgcl.experiments.jobs import Job, run_job
 from adgcl.jobs.executor import Busy, Done, End, Executor, Failed, Stopped
 
-_TICK = 0.25  # seconds between two looks at the clock
-_LOOK_AGAIN = 1.0  # seconds before a job that another process is doing is looked at again
-_PATIENCE = 120.0  # seconds that a stopped worker has for saving
-_WORTH_STARTING = 90.0  # seconds that a job needs to get anywhere
+_TICK = 0.25  # seconds between two checks of the clock
+_LOOK_AGAIN = 1.0  # seconds before a job that another process is running is checked again
+_PATIENCE = 120.0  # seconds that a stopped worker has to save
+_WORTH_STARTING = 90.0  # seconds that a job needs to make any progress
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Schedule:
     """Runs jobs to their end; `gaps` says why some have no result, `errors` what they raised.
 
     A job is not started if its estimate would pass the limit, unless it is longer than the limit itself: such a job
-    starts when nothing else fits, is stopped at the limit, and goes on with the next command.
+    starts when nothing else fits, is stopped at the limit, and resumes with the next command.
     """
 
     jobs: Sequence[Job]
@@ -86,7 +86,7 @@ class Schedule:
         return float("inf") if self.limit is None else self.started + self.limit - time.monotonic()
 
     def _assign(self) -> bool:
-        """Give work to every worker without; say whether any was given."""
+        """Give work to every idle worker; return whether any was given."""
         given = False
         while self.executor.free > 0 and (job := self._next()) is not None:
             self.waiting.remove(job)
@@ -114,7 +114,7 @@ class Schedule:
         return job in self.late, job.seed, self.estimates.seconds(job)
 
     def _can_start(self, job: Job) -> bool:
-        """Whether nobody else does it or has done it, and what it needs is there; else it is put aside."""
+        """Whether no other process runs or has finished it, and what it needs is ready; otherwise it is put aside."""
         if job.needs is not None and job.needs in self.gaps:
             gap = self.gaps[job.needs]
             self._close(job, Gap(gap.status, f"It needs {job.needs}. {gap.detail}".strip()))
@@ -125,7 +125,7 @@ class Schedule:
             self.errors[job] = job.problem
             self._close(job, gap_of(job.problem, trained=False))
             return False
-        busy = job.busy  # looked at first: a process that lets go between the two looks has left its result
+        busy = job.busy  # checked first: a process that finishes between the two checks has left its result
         if job.result() is not None:
             self._finish(job, "reused")
             return False
@@ -136,7 +136,7 @@ class Schedule:
         return True
 
     def _listen(self, seconds: float) -> None:
-        """Take in what has ended within some time."""
+        """Collect what ends within some time."""
         for job, end in self.executor.ends(seconds):
             self._take(job, end)
 
@@ -168,7 +168,7 @@ class Schedule:
         self.on_event(Event("gap", job, gap))
 
     def _stop(self) -> None:
-        """Let the jobs that run save what they did, and end all workers."""
+        """Let running jobs save their progress, and end all workers."""
         self.executor.stop()
         patience = time.monotonic() + _PATIENCE
         while self.running and time.monotonic() < patience:
@@ -179,7 +179,7 @@ class Schedule:
 
 
 def gap_of(error: Exception, trained: bool) -> Gap:
-    """An error of a job as the reason for its gap; data that are wrong from the start mean that it does not apply."""
+    """A job's error as the reason for its gap; unsuitable data means that the job does not apply."""
     if isinstance(error, DataMissingError):
         return Gap("no data", str(error))
     message = (str(error).strip() or type(error).__name__).splitlines()[0]

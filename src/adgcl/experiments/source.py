@@ -1,4 +1,4 @@
-"""Source: where data comes from and how to read it, as a user says it."""
+"""Source: where data comes from and how to read it, as the user specifies it."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class Source:
 
     @property
     def _splits_afterwards(self) -> bool:
-        """Whether the split can be made from any data; a column that says it can only be read with its table."""
+        """Whether the split can be made from any data; a split column can only be read with its table."""
         return self.split in SPLITS
 
     def load_for(self, config: DataConfig, progress: Any = None) -> Dataset:
@@ -73,7 +73,7 @@ class Source:
 
 @dataclass(eq=False)
 class LoadedSource:
-    """A source with its data, loaded once and seen as the settings of each run say; or why there is none."""
+    """A source with its data, loaded once and adapted to the settings of each run; or why there is none."""
 
     name: str
     source: Source
@@ -83,14 +83,14 @@ class LoadedSource:
 
     @classmethod
     def of(cls, source: Source, progress: Any = None) -> LoadedSource:
-        """Load a source; what is wrong with it is raised."""
+        """Load a source; problems are raised."""
         dataset = source.load(progress=progress)
         return cls(dataset.name, source, dataset)
 
     @property
     def content(self) -> Dataset:
         """The data with every feature its source has."""
-        assert self.dataset is not None, f"{self.name} is not there: {self.gap}"
+        assert self.dataset is not None, f"{self.name} is not available: {self.gap}"
         return self.dataset
 
     def seen(self, config: DataConfig, progress: Any = None) -> Dataset:

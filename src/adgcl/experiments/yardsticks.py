@@ -1,4 +1,4 @@
-"""Yardsticks: what needs no pre-training, judged on the same folds as a user's own run."""
+"""Yardsticks: baselines that need no pre-training, evaluated on the same folds as a user's own run."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def yardsticks(dataset: Dataset, run: RunConfig) -> list[RunConfig]:
 
 
 def yardstick_embedding(dataset: Dataset, run: RunConfig) -> npt.NDArray[np.float32]:
-    """A row for every graph, from what was never trained."""
+    """One row per graph, from something that was never trained."""
     method = build_method(run, dataset.store.spec, dataset.task)
     method.begin(dataset.store)
     return embed_dataset(method, dataset)

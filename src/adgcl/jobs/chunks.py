@@ -1,4 +1,4 @@
-"""One function over many chunks, on several processes if it is worth it, results in order, memory bounded."""
+"""One function over many chunks, in several processes if that pays off, with ordered results and bounded memory."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 CHUNK = 2048
-# Below this many molecules a second process costs more than it gives (each takes about a second to start).
+# Below this many molecules a second process costs more than it saves (each takes about a second to start).
 _WORTH_A_PROCESS = 20_000
 _WAIT = 1.0
 
@@ -30,7 +30,7 @@ def map_chunks(
     if workers is None:
         workers = available_cores() if len(items) >= _WORTH_A_PROCESS else 1
     if workers < 1:
-        raise ConfigError(f"{workers} workers cannot do any work.", "Ask for at least 1.")
+        raise ConfigError(f"There are {workers} workers.", "Use at least 1.")
     chunks = (list(items[start : start + CHUNK]) for start in range(0, len(items), CHUNK))
     if workers == 1 or len(items) <= CHUNK:
         return ((len(chunk), function(chunk)) for chunk in chunks)
@@ -40,7 +40,7 @@ def map_chunks(
 def _in_order(
     function: Callable[[list[Item]], Result], chunks: Iterator[list[Item]], executor: Executor
 ) -> Iterator[tuple[int, Result]]:
-    """Results in the order of their chunks; no chunk starts long before it is its turn, so that few results wait."""
+    """Results in the order of their chunks; chunks start only shortly before their turn, so that few results wait."""
     sizes: dict[int, int] = {}
     ready: dict[int, Any] = {}
     turn, numbers, most_ahead = 0, count(), 3 * executor.workers
@@ -71,4 +71,4 @@ def _result(end: Any) -> Any:
     if isinstance(end, Done):
         return end.result
     why = f" {end.error}" if isinstance(end, Failed) else ""
-    raise AdgclError(f"A process reading molecules stopped before it was done.{why}", "Try again with one worker.")
+    raise AdgclError(f"A process reading molecules stopped before it finished.{why}", "Try again with one worker.")

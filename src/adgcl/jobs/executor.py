@@ -1,4 +1,4 @@
-"""Executor: the one seam between work and the place where it is done."""
+"""Executor: the interface between work and the place where it runs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from adgcl.core.locks import BusyError
 from adgcl.core.registry import Registry
 
 Send = Callable[[Any], None]
-# A function at the top of a module, so that it can be found elsewhere too; the way to send messages comes last.
+# A module-level function, so that other processes can find it; the function that sends messages comes last.
 Work = Callable[..., Any]
 
 
@@ -31,7 +31,7 @@ class Busy:
 
 @dataclass(frozen=True)
 class Stopped:
-    """The work was asked to stop; what it has done is saved."""
+    """The work was asked to stop; its progress is saved."""
 
 
 @dataclass(frozen=True)
@@ -47,8 +47,8 @@ End = Done | Busy | Stopped | Failed
 class Executor(ABC):
     """Starts work and reports how it ended; `workers` pieces run at a time.
 
-    A piece of work goes by a key of the caller's choice. While it runs, its messages reach `on_message`, together with
-    the key; then `ends` yields the key with exactly one End. A piece that fails takes no other with it.
+    The caller chooses a key for each piece of work. While it runs, its messages reach `on_message` with the key; then
+    `ends` yields the key with exactly one End. A piece that fails does not affect the others.
     """
 
     # Whether Ctrl-C in this process reaches the work itself.
@@ -65,7 +65,7 @@ class Executor(ABC):
 
     @abstractmethod
     def start(self, key: Hashable, work: Work, *given: Any) -> None:
-        """Call `work(*given, send)`; there must be a free place."""
+        """Call `work(*given, send)`; there must be a free worker."""
 
     @abstractmethod
     def ends(self, seconds: float) -> Iterator[tuple[Any, End]]:
@@ -73,7 +73,7 @@ class Executor(ABC):
 
     @abstractmethod
     def stop(self) -> None:
-        """Ask whatever runs to save and end; `ends` says when it has."""
+        """Ask running work to save and end; `ends` reports when it has."""
 
     @abstractmethod
     def close(self) -> None:
@@ -92,7 +92,7 @@ EXECUTORS: Registry[type[Executor]] = Registry("executor", "adgcl.jobs")
 
 
 def end_of(work: Work, given: tuple[Any, ...], send: Send) -> End:
-    """Do the work; whatever it raises becomes the End that it means."""
+    """Do the work; whatever it raises becomes the corresponding End."""
     try:
         return Done(work(*given, send))
     except BusyError:

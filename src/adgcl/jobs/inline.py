@@ -1,4 +1,4 @@
-"""Work done right here: no second process, the same results, easier to debug."""
+"""Work done in this process: the same results, easier to debug."""
 
 from __future__ import annotations
 

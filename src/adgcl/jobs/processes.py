@@ -1,4 +1,4 @@
-"""Work in processes of this machine, which may die without taking the others with them.
+"""Work in processes on this machine, which may die without affecting the others.
 
 The processes are plain child interpreters on a socket, not `multiprocessing`'s own: they never import the caller's main
 script, so a script without `if __name__ == "__main__"` works, and nothing is forked.
@@ -22,12 +22,12 @@ from adgcl.core.errors import AdgclError
 from adgcl.jobs.executor import EXECUTORS, End, Executor, Failed, Stopped, Work, end_of
 
 _COMMAND = "from adgcl.jobs.processes import serve; serve({handle}, {parent}, {one_thread})"
-_LOOK = 0.5  # seconds between two looks whether the parent is still there
+_LOOK = 0.5  # seconds between two checks that the parent is alive
 
 
 @EXECUTORS.register("processes")
 class Processes(Executor):
-    """One process for each piece of work at a time; a process that is free takes the next piece."""
+    """One process per running piece of work; a free process takes the next piece."""
 
     def __init__(self, workers: int = 1) -> None:
         super().__init__(workers)
@@ -72,7 +72,7 @@ class Processes(Executor):
         self._idle.clear()
 
     def _process(self) -> _Process:
-        """One that has nothing to do, or a new one."""
+        """An idle one, or a new one."""
         while self._idle:
             process = self._idle.pop()
             if process.alive:
@@ -88,7 +88,7 @@ class _Process:
         self.pipe, theirs = multiprocessing.Pipe()
         command = _COMMAND.format(handle=theirs.fileno(), parent=os.getpid(), one_thread=one_thread)
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path or os.getcwd() for path in sys.path)}
-        # A session of its own: Ctrl-C at the terminal is for the parent, which then asks its children to stop.
+        # Its own session: Ctrl-C at the terminal reaches the parent, which then asks its children to stop.
         self._child = subprocess.Popen(
             [sys.executable, "-c", command],
             stdin=subprocess.DEVNULL,
@@ -104,7 +104,7 @@ class _Process:
             self.pipe.send(piece)
 
     def receive(self) -> tuple[bool, Any]:
-        """Whether it has ended, and the End or the message; a process that has died answers by the way it died."""
+        """Whether it has ended, and the End or the message; for a process that died, the End says how."""
         try:
             answer: tuple[bool, Any] = self.pipe.recv()
         except (EOFError, OSError):
@@ -117,7 +117,7 @@ class _Process:
         return self._child.poll() is None
 
     def stop(self) -> None:
-        """Ask for a polite end: a Trainer answers this signal by saving."""
+        """Ask it to end: a Trainer answers this signal by saving."""
         self._asked_to_stop = True
         if self.alive:
             self._child.terminate()
@@ -137,7 +137,7 @@ class _Process:
 
 
 def serve(handle: int, parent: int, one_thread: bool) -> None:
-    """The life of a child: pieces of work in, messages and Ends out, until the parent closes the socket."""
+    """The loop of a child: work in, messages and Ends out, until the parent closes the socket."""
     os.dup2(2, 1)  # what a library prints must not mix with the parent's output
     threading.Thread(target=_end_with_parent, args=(parent,), daemon=True).start()
     if one_thread:
@@ -154,7 +154,7 @@ def serve(handle: int, parent: int, one_thread: bool) -> None:
 
 
 def _portable(end: End) -> End:
-    """An End that can be sent: errors of our own kind always can, others are told in words."""
+    """An End that can be sent: our own errors always can, others are reduced to their message."""
     if isinstance(end, Failed) and not isinstance(end.error, AdgclError):
         first_line = (str(end.error).strip().splitlines() or [""])[0]
         return Failed(AdgclError(f"{type(end.error).__name__}: {first_line}"))

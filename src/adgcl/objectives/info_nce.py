@@ -43,8 +43,8 @@ def _wide(x: Tensor) -> Tensor:
 class _Contrast(torch.autograd.Function):
     """Forward and backward by hand: the gradient of the similarities is a softmax over negatives minus the identity.
 
-    The matrix of similarities is small, so it is kept in 64 bits: cosines over any temperature above 0.0015 then have
-    exponentials without a shift by the largest, which rows and columns would want differently.
+    The matrix of similarities is small, so it is kept in 64 bits: for any temperature above 0.0015 the exponentials
+    then need no shift by the largest value, which would differ between rows and columns.
     """
 
     @staticmethod
@@ -123,7 +123,7 @@ def _slopes(likeness_at: int, sums_at: int, slope_at: int, count: int, scale: fl
 
 @compiled
 def _through_lengths(grad_at: int, unit_at: int, length_at: int, out_at: int, count: int, width: int) -> None:
-    """Through the normalisation: only what is across a row counts."""
+    """Through the normalisation: only the component orthogonal to a row counts."""
     grad, unit = doubles(grad_at, (count, width)), doubles(unit_at, (count, width))
     length, out = doubles(length_at, (count,)), floats(out_at, (count, width))
     for i in range(count):

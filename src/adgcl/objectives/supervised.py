@@ -43,7 +43,7 @@ def cross_entropy(logits: Tensor, y: Tensor, weights: Tensor | None = None) -> T
 def logistic_loss(logits: Tensor, y: Tensor, weights: Tensor | None = None) -> Tensor:
     """`mean of w log(1 + exp(-s z))` over present labels, with `s = +1` for label 1 and `-1` for label 0.
 
-    Without weights every present label counts the same, so a task counts as much as it has labels.
+    Without weights every present label counts the same, so a task counts in proportion to its labels.
     """
     missing, target = _filled(y)
     losses = F.binary_cross_entropy_with_logits(logits, target, reduction="none")
@@ -60,7 +60,7 @@ def regression_loss(values: Tensor, y: Tensor, error: Error = "squared") -> Tens
 
 
 def _filled(y: Tensor) -> tuple[Tensor, Tensor]:
-    """Where labels are missing, and the labels with any number in those places."""
+    """Where labels are missing, and the labels with an arbitrary number in those places."""
     missing = y.isnan()
     return missing, y.masked_fill(missing, 0.0).float()
 

@@ -1,4 +1,4 @@
-"""How the paper lays out its tables: which data sets, which methods, and by which probe."""
+"""How the paper lays out its tables: which data sets, methods and probe."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from adgcl.published.reader import PublishedResult, find_result, method_names, r
 
 @dataclass(frozen=True)
 class PublishedTable:
-    """A table that can be made again: its columns (data sets) and rows (the paper's labels), in printed order."""
+    """A table that can be reproduced: its columns (data sets) and rows (the paper's labels), in printed order."""
 
     name: str
     title: str

@@ -1,4 +1,4 @@
-"""Read the published numbers from the CSV files beside this module.
+"""Read the published numbers from the CSV files next to this module.
 
 The files, one row per fact, in the notation of the paper:
 
@@ -7,7 +7,7 @@ The files, one row per fact, in the notation of the paper:
 - `lambdas.csv`: the weight of the regulariser that AD-GCL-OPT uses on each data set.
 - `datasets.csv`: sizes of the data sets; an empty `classes_or_tasks` means that the paper does not say.
 - `methods.csv`: our names of methods and the labels that the paper prints for them.
-- `tables.csv`: by which protocol and probe a table was made; see `layout`.
+- `tables.csv`: the protocol and probe of each table; see `layout`.
 """
 
 from __future__ import annotations
@@ -65,8 +65,8 @@ def tables() -> tuple[str, ...]:
 def results(table: str | None = None, dataset: str | None = None, method: str | None = None) -> list[PublishedResult]:
     """Published results that match every argument given; `method` is our name or the paper's label.
 
-    A data set or method that the paper does not have gives an empty list, for users have their own;
-    a table that does not exist is a mistake and raises `UnknownNameError`.
+    A data set or method that the paper does not have gives an empty list, because users have their own;
+    a table that does not exist raises `UnknownNameError`.
     """
     if table is not None and table not in tables():
         raise UnknownNameError("published table", table, tables())

@@ -1,4 +1,4 @@
-"""Comparison: a published table beside ours, cell by cell, in one mode or in both."""
+"""Comparison: a published table next to ours, cell by cell, in one mode or both."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class Comparison:
         return (found.metric, found.higher_is_better) if found else ("", True)
 
     def best(self, mode: str, dataset: str) -> frozenset[str]:
-        """The rows whose printed mean no other row's beats."""
+        """The rows whose printed mean no other row beats."""
         metric, higher = self.metric(dataset)
         printed = {
             row: round(record.mean, numbers.decimals(metric)) * (1 if higher else -1)
@@ -97,7 +97,7 @@ def compare_outcomes(
     datasets: Sequence[str],
     outcomes: Mapping[Place, tuple[Record | None, Gap | None]],
 ) -> Comparison:
-    """Lay what a command found beside the paper."""
+    """Compare a command's results with the paper."""
     cells = {
         place: ComparedCell(record, table.result(place[2], place[1]), gap) for place, (record, gap) in outcomes.items()
     }

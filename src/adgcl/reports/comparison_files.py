@@ -28,7 +28,7 @@ _HOW_TO_READ = (
 
 
 def tables_of(comparison: Comparison) -> list[Table]:
-    """The cells, the wins, and below the last of them what all of them mean, for the terminal."""
+    """The cells, the wins, and an explanation below them, for the terminal."""
     main = main_table(comparison)
     *others, last = [replace(main, notes=()), *duel_tables(comparison)]
     # Bold is lost in a text file.
@@ -83,7 +83,7 @@ FORMATS: Mapping[str, Callable[[Comparison], str]] = {
 
 
 def check_formats(formats: Sequence[str]) -> tuple[str, ...]:
-    """The formats asked for, or an error that names those there are."""
+    """The requested formats, or an error that names the known ones."""
     for name in formats:
         if name not in FORMATS:
             raise UnknownNameError("format", name, FORMATS)

@@ -1,4 +1,4 @@
-"""A Comparison as Tables: ours beside the paper's, wins against each rival, full numbers, and the notes below."""
+"""A Comparison as Tables: ours next to the paper's, wins against each rival, full numbers, and notes."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def duel_tables(comparison: Comparison) -> list[Table]:
 
 
 def value_table(comparison: Comparison) -> Table:
-    """Every cell with full numbers on a row of its own, for CSV."""
+    """Every cell with full numbers on its own row, for CSV."""
     return table_of_values(cell_values(comparison), _VALUES)
 
 
@@ -87,7 +87,7 @@ def cell_values(comparison: Comparison) -> list[dict[str, Any]]:
 
 
 def notes(comparison: Comparison) -> list[str]:
-    """Everything that stands below a table."""
+    """All notes below a table."""
     found = (LEGEND, *rank_notes(comparison), test_note(comparison), *gap_notes(comparison))
     return [note for note in found if note]
 
@@ -116,7 +116,7 @@ def test_note(comparison: Comparison) -> str:
 
 
 def gap_notes(comparison: Comparison) -> list[str]:
-    """Why cells are empty or incomplete; the same reason is said once."""
+    """Why cells are empty or incomplete; each reason is given once."""
     groups: dict[tuple[str, str], list[str]] = {}
     for mode, row, dataset, gap in comparison.gaps():
         where = f"{printed_label(row)} on {dataset}" + (f" ({mode})" if len(comparison.modes) > 1 else "")
@@ -161,7 +161,7 @@ def _published(comparison: Comparison, row: str, dataset: str) -> str:
 
 
 def _heading(comparison: Comparison, dataset: str) -> tuple[str, Any, str]:
-    """Only errors need an arrow: everybody knows which way accuracy goes."""
+    """Only errors need an arrow: everyone knows that higher accuracy is better."""
     metric, higher = comparison.metric(dataset)
     name = dataset if higher else f"{dataset} ↓"
     return name, "number", numbers.metric_label(metric, higher) if metric else ""

@@ -1,4 +1,4 @@
-"""Curves of what a run measured, as SVG: one small chart above the other."""
+"""Training curves of a run as SVG: small charts, one above the other."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def figure_of_curves(curves: Mapping[str, Points], title: str, x_label: str = "e
 def curves_of_metrics(
     rows: Sequence[Mapping[str, float]], names: Sequence[str] = NAMES
 ) -> dict[str, list[tuple[float, float]]]:
-    """What a run measured after every epoch, as curves over the epochs; what is no number leaves a hole."""
+    """What a run measured after every epoch, as curves over the epochs; values that are not numbers leave gaps."""
     curves = {
         name: [(float(row["epoch"]), float(row[name])) for row in rows if math.isfinite(row.get(name, math.nan))]
         for name in names
@@ -39,7 +39,7 @@ def curves_of_metrics(
 
 
 def stopped_dropping(points: Points) -> float | None:
-    """The epoch from which on the drop ratio is below `STILL` to the end."""
+    """The epoch from which the drop ratio stays below `STILL` to the end."""
     above = [index for index, (_, ratio) in enumerate(points) if ratio >= STILL]
     first = above[-1] + 1 if above else 0
     return points[first][0] if first < len(points) else None

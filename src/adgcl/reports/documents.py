@@ -1,4 +1,4 @@
-"""Documents: Records written as Markdown, HTML, LaTeX, CSV or a figure, chosen by the file's ending."""
+"""Documents: Records written as Markdown, HTML, LaTeX, CSV or a figure, chosen by the file extension."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _SECTIONS: Mapping[str, Callable[[Sequence[Record]], str]] = {
 
 
 def write_report(records: Sequence[Record], path: Path) -> None:
-    """Write `records` to `path` in the format its ending names."""
+    """Write `records` to `path` in the format of its extension."""
     writer = WRITERS.get(path.suffix.lower())
     if writer is None:
         raise OutputError(f"A report cannot end in {path.suffix or 'nothing'!r}.", f"Use one of {', '.join(WRITERS)}.")
@@ -53,7 +53,7 @@ def has_marks(text: str) -> bool:
 
 
 def put_between_marks(text: str, records: Sequence[Record]) -> str:
-    """A page with its tables made anew: what stands between two marks is replaced, the rest stays."""
+    """A page with its tables regenerated: text between two marks is replaced, the rest stays."""
     for name, make in _SECTIONS.items():
         begin, end = _marks(name)
         if begin in text and end in text:
@@ -64,7 +64,7 @@ def put_between_marks(text: str, records: Sequence[Record]) -> str:
 
 
 def to_markdown(records: Sequence[Record]) -> str:
-    """Tables as papers print them, then every Record on a line of its own."""
+    """Tables as papers print them, then every Record on its own line."""
     every = markdown.to_markdown(record_list(records, every=True))
     return f"# {_TITLE}\n\n{_tables(records)}\n## {_EVERY}\n\n{every}\n{_footer(records)}\n"
 
@@ -80,7 +80,7 @@ def to_csv(records: Sequence[Record]) -> str:
 
 
 def to_html(records: Sequence[Record]) -> str:
-    """One page that needs nothing else: figure and tables."""
+    """One self-contained page with figure and tables."""
     tables = [*pivots(records), record_list(records, _EVERY, every=True)]
     sections = [html.Section(table.title, table) for table in tables]
     return html.to_page(_TITLE, sections, figure=figure_of_records(records), footer=_footer(records))

@@ -1,4 +1,4 @@
-"""Records as a picture: a group of panels for each mode, a panel for each data set, a row for each method."""
+"""Records as a figure: a group of panels for each mode, a panel for each data set, a row for each method."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _TITLE, _HEADING, _LINE = 18.0, 15.0, 22.0
 _PUBLISHED = "published"
 Mark = tuple[str, str, str]
 _PROBES = ("linear", "svm", "head")
-_MODES = {PUBLISHED_MODE: "judged as the authors did", "strict": "nothing chosen on test data"}
+_MODES = {PUBLISHED_MODE: "evaluated as the authors did", "strict": "nothing chosen on test data"}
 
 
 def figure_of_records(records: Sequence[Record]) -> str:
@@ -39,23 +39,23 @@ def figure_of_records(records: Sequence[Record]) -> str:
 
 
 def _probe_order(probe: str) -> tuple[int, str]:
-    """The paper's first choice has the first colour."""
+    """The paper's first choice gets the first colour."""
     return (_PROBES.index(probe) if probe in _PROBES else len(_PROBES)), probe
 
 
 def _modes(records: Sequence[Record]) -> list[str]:
-    """The mode that can be laid beside the paper comes first."""
+    """The mode that can be compared with the paper comes first."""
     return sorted({record.mode for record in records}, key=lambda mode: (mode != PUBLISHED_MODE, mode))
 
 
 def _heading(mode: str, records: Sequence[Record]) -> str:
     text = f"{mode}: {_MODES[mode]}" if mode in _MODES else mode
     apart = mode != PUBLISHED_MODE and any(record.published for record in records if record.mode == mode)
-    return f"{text}, so not to be compared with published figures" if apart else text
+    return f"{text}, so not comparable with published figures" if apart else text
 
 
 def _panels(records: Sequence[Record], look: Look) -> list[Panel]:
-    """Data sets of one metric stand together, accuracies before errors, those with most rows first."""
+    """Data sets grouped by metric, accuracies before errors, those with most rows first."""
     sets: dict[tuple[bool, str, str], list[Record]] = {}
     for record in records:
         sets.setdefault((not record.higher_is_better, record.metric, record.dataset), []).append(record)
@@ -64,7 +64,7 @@ def _panels(records: Sequence[Record], look: Look) -> list[Panel]:
 
 
 def _place(canvas: Canvas, panels: Sequence[Panel], columns: int, top: float) -> float:
-    """Draw each panel where there is most room left; how far down they reach."""
+    """Draw each panel where there is most room left; return how far down they reach."""
     ends = [top] * columns
     for panel in panels:
         column = ends.index(min(ends))
@@ -86,7 +86,7 @@ def _legend_of(records: Sequence[Record], look: Look, outliers: bool) -> list[Ma
 
 
 def _head(canvas: Canvas, legend: Sequence[Mark]) -> float:
-    """The takeaway, what its words mean, and a legend; how far down they reach."""
+    """Draw the takeaway, what its words mean, and a legend; return how far down they reach."""
     y = _MARGIN
     room = canvas.width - 2 * _MARGIN
     for line in textwrap.wrap(canvas.title, int(room / text_width("x", _TITLE))):

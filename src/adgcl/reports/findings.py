@@ -11,9 +11,9 @@ from adgcl.reports.comparison import ComparedCell, Comparison
 from adgcl.reports.numbers import REFERENCE, printed_label
 from adgcl.reports.significance import compare
 
-# Our best settings, and the published row they are to beat.
+# Our best settings, and the published row they should beat.
 BEST, RIVAL = "adgcl-best", "adgcl-opt"
-# What learns nothing, and so must be beaten before anything is claimed.
+# Baselines that learn nothing, to be beaten before anything is claimed.
 FLOORS = {"random_init": "an untrained encoder", "statistics": "plain statistics", "ecfp": "a fingerprint"}
 
 
@@ -81,7 +81,7 @@ def overview(found: Sequence[Finding]) -> str:
         if where:
             parts.append(f"{name} on {len(where)} ({', '.join(where)})")
     text = (
-        f"Of {len(judged)} data sets, {printed_label(REFERENCE)} is, beside the published figure, {'; '.join(parts)}. "
+        f"Of {len(judged)} data sets, compared with the paper, {printed_label(REFERENCE)} is {'; '.join(parts)}. "
         if parts
         else ""
     )

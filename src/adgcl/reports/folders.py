@@ -1,4 +1,4 @@
-"""Folders that a report is made of: Records among other files, or what a run measured."""
+"""Folders that a report is made from: Records among other files, or a run's metrics."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def read_metrics(folder: Path) -> list[dict[str, Any]]:
 
 
 def kept_metrics(folder: Path) -> tuple[str, ...]:
-    """What the method of a run declares worth keeping; the usual metrics where its settings cannot be read."""
+    """The metrics that the run's method keeps; the usual ones if its settings cannot be read."""
     try:
         config = resolve(json.loads((Path(folder) / _CONFIG).read_text(encoding="utf-8"))).method
     except (OSError, ValueError, AttributeError, ConfigError):

@@ -1,4 +1,4 @@
-"""The headline: five data sets of five kinds, AD-GCL beside the paper, an untrained encoder and an honest floor."""
+"""The headline: five data sets of five kinds, AD-GCL next to the paper, an untrained encoder and a baseline."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _COLUMNS = (
 
 
 def headline(records: Sequence[Record]) -> Table:
-    """Judged as the paper does, by the linear probe; a data set without AD-GCL is left out."""
+    """Evaluated as in the paper, with the linear probe; data sets without AD-GCL are left out."""
     found = {
         (record.dataset, record.method): record
         for record in one_per_cell(records)

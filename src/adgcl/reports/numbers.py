@@ -1,4 +1,4 @@
-"""Numbers as people read them: `mean ± std` with as many decimals as the metric deserves."""
+"""Numbers formatted for people: `mean ± std` with as many decimals as the metric needs."""
 
 from __future__ import annotations
 
@@ -34,17 +34,17 @@ def metric_label(metric: str, higher_is_better: bool) -> str:
 
 
 def method_label(method: str) -> str:
-    """What a row is called: by its preset or method; one that is not here as the paper prints it."""
+    """The name of a row: from its preset or method, or as the paper prints it if we have neither."""
     return row_title(method) if runs_here(method) else paper_method(method) or method
 
 
 def judged_by(record: Record) -> str:
-    """How a Record was judged, in the words of its protocol; by its score where that protocol is not here."""
+    """How a Record was evaluated, as its protocol describes it; by its score if that protocol is not installed."""
     return PROTOCOLS[record.protocol].describe(record) if record.protocol in PROTOCOLS else record.probe
 
 
 def printed_label(method: str) -> str:
-    """The name of a row in a table beside the paper's: as the paper prints it, where it has the row."""
+    """The name of a row in a table next to the paper's: as the paper prints it, if it has the row."""
     return paper_method(method) or method_label(method)
 
 
@@ -76,7 +76,7 @@ def signed(value: float | None, metric: str) -> str:
 
 
 def in_stds(value: float | None) -> str:
-    """A difference in standard deviations, or nothing; what rounds to nought has no minus."""
+    """A difference in standard deviations, or nothing; zero has no minus sign."""
     return "" if value is None else f"{round(value, 1) + 0.0:+.1f}σ"
 
 

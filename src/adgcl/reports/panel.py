@@ -1,4 +1,4 @@
-"""Panel: one data set in one mode, a row for each method, best first, beside the paper's figures."""
+"""Panel: one data set in one mode, a row for each method, best first, next to the paper's figures."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ _LABELS, _PLOT, _RIGHT, _NUMBERS, _TITLE = 124.0, 184.0, 30.0, 124.0, 13.0
 _HEAD, _FOOT, _LANE, _BETWEEN = 34.0, 30.0, 15.0, 6.0
 # How far a mean may lie outside the middle half of all, in widths of that half, before it is off the scale.
 _FENCE = 3.0
-# An outlier so near, in widths of what is shown, is shown too.
+# An outlier this near, in widths of the axis, is shown too.
 _SPARE = 0.5
 # An axis is not narrower than this many of the smallest steps that are printed: less is noise.
 _NARROWEST = 200
-_FEWEST = 4  # so few values have no outliers
+_FEWEST = 4  # fewer values have no outliers
 
 
 @dataclass(frozen=True)
 class Look:
-    """What all panels of a figure share: a colour for each way to judge, room for names, and numbers beside rows."""
+    """What all panels of a figure share: a colour for each protocol, room for names, and numbers next to rows."""
 
     colours: dict[str, str]
     numbers: bool
@@ -127,7 +127,7 @@ def _on_scale(records: Sequence[Record]) -> tuple[float, float]:
 
 
 def _fence(means: Sequence[float]) -> tuple[float, float]:
-    """Beyond these bounds a mean is an outlier, as Tukey has it."""
+    """Beyond these bounds a mean is an outlier (Tukey's rule)."""
     if len(means) < _FEWEST:
         return -math.inf, math.inf
     lower, upper = np.quantile(means, [0.25, 0.75])
@@ -155,7 +155,7 @@ def _draw_record(canvas: Canvas, axis: Axis, y: float, record: Record, colour: s
 
 
 def _draw_spread(canvas: Canvas, axis: Axis, y: float, mean: float, std: float, colour: str, width: float) -> None:
-    """A line over one standard deviation either way, with an arrow where it goes on outside."""
+    """A line over one standard deviation either way, with an arrow where it continues outside."""
     low, high = axis.clip(mean - std), axis.clip(mean + std)
     if low < high:
         canvas.line(axis.place(low), y, axis.place(high), y, colour, width)

@@ -14,7 +14,7 @@ from adgcl.reports.numbers import REFERENCE
 
 MODES = ("as_published", "strict")
 _RULE = (
-    "Better, equal and worse are meant beside the published figure; equal is within one published standard deviation."
+    "Better, equal and worse are relative to the published figure; equal is within one published standard deviation."
 )
 
 
@@ -25,7 +25,7 @@ def comparisons_of(records: Sequence[Record]) -> list[Comparison]:
 
 
 def _has_rivals(comparison: Comparison) -> bool:
-    """Whether a row that the paper compares AD-GCL with is there: a table is about them."""
+    """Whether there is a row that the paper compares AD-GCL with: a table is about them."""
     return any(row in comparison.table.methods and not row.startswith(REFERENCE) for row in comparison.rows)
 
 

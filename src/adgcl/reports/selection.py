@@ -1,4 +1,4 @@
-"""Selection: which Record stands in a cell where several are about the same thing."""
+"""Selection: which Record a cell shows if several are about the same thing."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ class Test:
 
     @property
     def verdict(self) -> int:
-        """1 for a win, -1 for a loss, 0 where chance would do."""
+        """1 for a win, -1 for a loss, 0 if it could be chance."""
         if self.p is None or self.p >= LEVEL:
             return 0
         return 1 if self.difference > 0 else -1
@@ -100,7 +100,7 @@ def corrected_t(gaps: Sequence[float] | np.ndarray, num_folds: int) -> float:
     """Two-sided p of Nadeau and Bengio's corrected resampled t-test.
 
     `t = mean / sqrt((1/n + test/train) var)` with n - 1 degrees of freedom, where test/train = 1 / (folds - 1): folds
-    share their training graphs, which the plain t-test takes for new evidence.
+    share their training graphs, which the plain t-test would count as independent evidence.
     """
     from scipy.stats import t as student
 
@@ -126,8 +126,8 @@ def welch_t(a: Sequence[float], b: Sequence[float]) -> float | None:
 def wilcoxon(pairs: Sequence[tuple[Record, Record]]) -> float | None:
     """Two-sided p of Wilcoxon's signed-rank test over data sets, at least six of them.
 
-    Differences are those of the means; where the data sets have different metrics, relative ones, for an error of 0.1
-    and an accuracy of 0.1 cannot be ranked together.
+    It uses differences of means, or relative differences if the data sets have different metrics, because an error of
+    0.1 and an accuracy of 0.1 cannot be ranked together.
     """
     from scipy.stats import wilcoxon as signed_rank
 

@@ -16,7 +16,7 @@ _FONT = "font-family=\"system-ui, -apple-system, 'Segoe UI', Helvetica, Arial, s
 
 @dataclass
 class Canvas:
-    """Shapes on a white page, in the order they were added; `title` is read out to those who cannot see it."""
+    """Shapes on a white page, in the order they were added; `title` is for screen readers."""
 
     width: float
     height: float
@@ -25,7 +25,7 @@ class Canvas:
 
     @contextmanager
     def note(self, text: str) -> Iterator[None]:
-        """What a browser shows when the pointer rests on one of the shapes added meanwhile."""
+        """A tooltip for the shapes added within this context."""
         self.shapes.append(f"<g><title>{escape(text)}</title>")
         yield
         self.shapes.append("</g>")
@@ -83,7 +83,7 @@ class Canvas:
 
 
 def text_width(text: str, size: float = 12) -> float:
-    """About how wide a text is drawn: SVG cannot say, and a little too much does no harm."""
+    """The approximate width of a text: SVG cannot say, and a slight overestimate does no harm."""
     return 0.6 * size * len(text)
 
 
@@ -117,7 +117,7 @@ class Axis:
         return self.start + (value - self.low) / (self.high - self.low) * (self.end - self.start)
 
     def holds(self, value: float) -> bool:
-        """Whether a value is on the axis, but for rounding."""
+        """Whether a value is on the axis, up to rounding."""
         slack = 1e-9 * (self.high - self.low)
         return self.low - slack <= value <= self.high + slack
 

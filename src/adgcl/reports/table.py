@@ -14,7 +14,7 @@ EMPTY = "–"
 
 @dataclass(frozen=True)
 class Column:
-    """A heading, what kind of cells are below it, and how to say a value that all of them share."""
+    """A heading, the kind of cells below it, and how to state a value that they all share."""
 
     name: str
     kind: Kind = "text"
@@ -24,7 +24,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Cell:
-    """A text and how it looks; `detail` stands beside it, `tip` appears where a pointer rests on it."""
+    """A text and its style; `detail` is shown next to it, `tip` on hover."""
 
     text: str = ""
     detail: str = ""
@@ -87,12 +87,12 @@ class Table:
         return replace(self, columns=tuple(self.columns[i] for i in indices), rows=rows)
 
     def without_empty(self) -> Table:
-        """Columns in which some row has something to say."""
+        """Columns that are not empty."""
         kept = [i for i in range(len(self.columns)) if any(not row.cells[i].empty for row in self.rows)]
         return self.select(kept) if self.rows else self
 
     def without_common(self) -> Table:
-        """Values that all rows share are said once, in the lead; a column that names the rows stays."""
+        """Values that all rows share are stated once, in the lead; a column that names the rows stays."""
         shared = [i for i, c in enumerate(self.columns) if c.common and self.rows and len(set(self.texts(i))) == 1]
         kept = [i for i in range(len(self.columns)) if i not in shared]
         if all(self.columns[i].kind == "number" for i in kept):

@@ -13,7 +13,7 @@ PUBLISHED_MODE = "as_published"
 
 
 def takeaway(records: Sequence[Record]) -> str:
-    """AD-GCL against the published figures, else against the others, else what there is."""
+    """AD-GCL against the published figures, else against the other methods, else what the Records hold."""
     ours = [record for record in records if record.method == REFERENCE]
     comparable = [record for record in ours if record.published and record.mode == PUBLISHED_MODE]
     if comparable:

@@ -216,5 +216,5 @@ def test_bring_unpacks_archives_and_checks_what_was_in_them(server, tmp_path):
     before = len(server.behaviour.requests)
     bring(entry_of(server.url, files=(("family/set/data.csv",),), downloads=downloads), tmp_path)
     assert len(server.behaviour.requests) == before
-    with pytest.raises(DataMissingError, match="Its home is https://home"):
+    with pytest.raises(DataMissingError, match="Its source is https://home"):
         bring(entry_of(server.url, files=(("no/where",),)), tmp_path)

@@ -51,7 +51,7 @@ def test_each_column_is_judged_alone(tmp_path: Path) -> None:
 def test_what_may_be_thousands_is_refused(tmp_path: Path, text: str) -> None:
     with pytest.raises(DataError, match=r"line 2: the label '1") as caught:
         read(tmp_path, text)
-    assert "Decimal commas are understood in files with `;`" in str(caught.value)
+    assert "Decimal commas are accepted in files with `;`" in str(caught.value)
 
 
 def test_words_with_commas_stay_words(tmp_path: Path) -> None:

@@ -92,7 +92,7 @@ def test_workbooks_that_cannot_be_read(tmp_path: Path) -> None:
         (tmp_path / "cut.xlsx").write_bytes(whole[:cut])
         fails("cannot be read as an Excel workbook", tmp_path / "cut.xlsx")
     (tmp_path / "old.xls").write_bytes(b"\xd0\xcf\x11\xe0")
-    fails("kind of spreadsheet that cannot be read", tmp_path / "old.xls")
+    fails("spreadsheet format that cannot be read", tmp_path / "old.xls")
 
 
 def test_without_openpyxl(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

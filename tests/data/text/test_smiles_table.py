@@ -176,7 +176,7 @@ def test_a_wrong_label_is_named(load):
     fails(load, "smiles,y\nC,1.5\nCC,inf\n", "line 3", "'inf'")
     fails(load, "smiles,a,b\nC,1,red\nCC,2,blue\n", "'red'", label_columns=["a", "b"])
     fails(load, "smiles,v\nC,\nCC,\n", "'v'", "is empty", label_columns=["v"])
-    fails(load, "smiles,v\nC,1\n", "asked for twice", label_columns=["smiles"])
+    fails(load, "smiles,v\nC,1\n", "named twice", label_columns=["smiles"])
 
 
 def test_labels_of_unreadable_rows_do_not_count(load):

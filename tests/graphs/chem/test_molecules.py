@@ -238,5 +238,5 @@ def test_processes_need_no_main_guard(tmp_path):
 
 
 def test_a_process_that_dies_is_an_error(capfd):
-    with pytest.raises(AdgclError, match="stopped before it was done"):
+    with pytest.raises(AdgclError, match="stopped before it finished"):
         list(map_chunks(int, list(range(CHUNK + 1)), workers=2))

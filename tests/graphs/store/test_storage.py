@@ -63,7 +63,7 @@ def test_a_file_that_is_cut_off_says_so(tmp_path, store, kept):
     path = tmp_path / "a.graphs"
     save_store(store, path)
     path.write_bytes(path.read_bytes()[:kept])
-    with pytest.raises(DataError, match="cut off" if kept == -1 else "not a packed"):
+    with pytest.raises(DataError, match="truncated" if kept == -1 else "not a packed"):
         open_store(path)
     assert not is_store(path)
 

@@ -1,1 +1,1 @@
-"""Families of known data sets, a file each."""
+"""Families of known data sets, one file each."""

@@ -1,4 +1,4 @@
-"""FreeSolv, built in: 642 real molecules in a file beside this one, nothing to download."""
+"""FreeSolv, built in: 642 real molecules in a file next to this one, so nothing to download."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Generated graphs with planted redundant edges: it is known which edges say nothing about the class."""
+"""Generated graphs with planted redundant edges, which are known to be irrelevant to the class."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from adgcl.data.entry import Entry
 from adgcl.graphs.store.ranges import IntArray, offsets
 from adgcl.graphs.store.store import pack
 
-# Five nodes each, so that the number of nodes tells nothing about the class.
+# Five nodes each, so that the number of nodes does not reveal the class.
 MOTIF_NODES = 5
 MOTIFS: dict[str, tuple[tuple[int, int], ...]] = {
     "cycle": ((0, 1), (1, 2), (2, 3), (3, 4), (4, 0)),
@@ -107,7 +107,7 @@ def _motif_pairs(label: IntArray, motifs: Sequence[str]) -> _Pairs:
 
 
 def _tree_pairs(sizes: IntArray, rng: np.random.Generator) -> _Pairs:
-    """A random tree of `sizes` nodes on each motif: every node hangs on a random earlier one."""
+    """A random tree of `sizes` nodes on each motif: every node is attached to a random earlier one."""
     graph = np.repeat(np.arange(len(sizes)), sizes)
     node = MOTIF_NODES + np.arange(len(graph)) - np.repeat(offsets(sizes)[:-1], sizes)
     return _Pairs(graph, node, _random_below(node, rng))
@@ -135,7 +135,7 @@ def _redundant_pairs(own: _Pairs, nodes: IntArray, redundant: float, rng: np.ran
 
 
 def _shuffled(pairs: _Pairs, nodes: IntArray, rng: np.random.Generator) -> _Pairs:
-    """The same graphs with their nodes renumbered at random, so that a number tells nothing."""
+    """The same graphs with their nodes renumbered at random, so that numbers reveal nothing."""
     graph = np.repeat(np.arange(len(nodes)), nodes)
     start = offsets(nodes)[:-1]
     number = np.empty(len(graph), dtype=np.int64)

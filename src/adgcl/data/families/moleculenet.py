@@ -91,7 +91,7 @@ def load_moleculenet(
 ) -> Dataset:
     """Read one table (for example `bbbp`) from the data folder, with its scaffold split.
 
-    Rows that this RDKit refuses are reported as bad rows. The split is that of the whole table, so that
+    Rows that this RDKit rejects are reported as bad rows. The split is computed on the whole table, so that
     leaving them out moves no other molecule to another part.
     """
     known = next(known for known in _SETS if known.short == short)

@@ -46,7 +46,7 @@ class _Set:
 
     @property
     def folders(self) -> tuple[str, ...]:
-        """Where the set may stand below the data folder: as OGB's package leaves it, or as its zip does."""
+        """Where the set may be below the data folder: as OGB's package or its zip file lays it out."""
         ours = f"ogbg_mol{self.short}"
         return f"ogb/{ours}", ours, f"ogb/{self.archive}"
 

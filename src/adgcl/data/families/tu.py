@@ -47,7 +47,7 @@ def _entry(name: str, title: str, num_classes: int, citation: str, aliases: tupl
         origin=origin,
         load=partial(_load, name, origin),
         files=(_places(name),),
-        # No checksum: the archive at its home carries no version, and was repacked before.
+        # No checksum: the archive at its source has no version and has been repacked before.
         downloads=(Download(url, f"tu/{name}.zip"),),
         aliases=aliases,
     )

@@ -148,13 +148,13 @@ def _read_arrays(path: Path) -> dict[str, npt.NDArray[Any]]:
         with np.load(path, allow_pickle=False) as file:
             return {name: file[name] for name in _ZINC_ARRAYS}
     except FileNotFoundError as error:
-        raise DataMissingError(f"{path} is not there.", "Put zinc12k.npz into this folder.") from error
+        raise DataMissingError(f"{path} does not exist.", "Put zinc12k.npz into this folder.") from error
     except (OSError, ValueError, KeyError, zipfile.BadZipFile) as error:
         raise DataError(f"Cannot read {path}: {error}.", "The file may be damaged; get it again.") from error
 
 
 def _read_lines(path: Path) -> tuple[str, ...] | None:
-    """The SMILES beside the graphs, if they are there."""
+    """The SMILES next to the graphs, if they are there."""
     if not path.exists():
         return None
     with gzip.open(path, "rt", encoding="utf-8") as file:

@@ -13,8 +13,8 @@ from pathlib import Path, PurePosixPath
 from adgcl.core.errors import DataError
 from adgcl.core.files import atomic_write, ensure_folder
 
-_GET_AGAIN = "Download the file again from its public home."
-_DANGER = "This archive may be harmful. Unpack it by hand if you trust where it comes from."
+_GET_AGAIN = "Download the file again from its public source."
+_DANGER = "This archive may be harmful. Unpack it yourself if you trust its source."
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class Archive:
 
 @contextmanager
 def open_archive(path: Path, limits: Limits | None = None) -> Iterator[Archive]:
-    """Open a zip file once it is sure to hold only plain files of bearable size with harmless names."""
+    """Open a zip file after checking that it holds only plain files of acceptable size with safe names."""
     path = Path(path)
     try:
         file = zipfile.ZipFile(path)
@@ -71,13 +71,13 @@ def open_archive(path: Path, limits: Limits | None = None) -> Iterator[Archive]:
 
 
 def extract_safely(path: Path, folder: Path, limits: Limits | None = None) -> list[Path]:
-    """Unpack a zip file into `folder` and nowhere else; each file appears whole or not at all."""
+    """Unpack a zip file into `folder` and nowhere else; each file appears complete or not at all."""
     folder = ensure_folder(Path(folder)).resolve()
     written = []
     with open_archive(path, limits) as archive:
         for name in archive.names():
             target = folder / name
-            # A link that already stands in the folder must not lead out of it either.
+            # A link that already exists in the folder must not lead out of it either.
             if not target.resolve().is_relative_to(folder):
                 raise DataError(f"{name} in {path} would be written outside {folder}.", _DANGER)
             atomic_write(target, lambda part, name=name: archive.copy(name, part))  # type: ignore[misc]
@@ -120,7 +120,7 @@ def _check_member(path: Path, info: zipfile.ZipInfo) -> None:
     if kind not in (0, stat.S_IFREG, stat.S_IFDIR):
         raise DataError(f"{name} in {path} is a link or a device, not a plain file.", _DANGER)
     if info.flag_bits & 0x1:
-        raise DataError(f"{name} in {path} is encrypted.", "Unpack it by hand and give the folder.")
+        raise DataError(f"{name} in {path} is encrypted.", "Unpack it yourself and give the folder.")
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""Getting data files from their public homes: resumed, checked, and never half there."""
+"""Downloading data files from their public sources: resumable, checked, and never partial."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from adgcl.core.files import ensure_folder, explain_os_errors
 from adgcl.core.progress import Progress
 from adgcl.data.entry import Download
 
-"""Called with what is being done, how much of it is done, and the total if it is known."""
+"""Called with the current task, how much of it is done, and the total if known."""
 
 _PIECE = 1 << 18
 _WORTH_ANOTHER_TRY = frozenset({408, 425, 429, 500, 502, 503, 504})
 
 
 class _Broken(Exception):
-    """A transfer that failed in a way that may pass."""
+    """A transfer that failed in a way that may be temporary."""
 
 
 @dataclass(frozen=True)
@@ -37,9 +37,9 @@ class Patience:
 
 
 def fetch(download: Download, folder: Path, progress: Progress | None = None, patience: Patience | None = None) -> Path:
-    """Bring a file below `folder` and return its path; a transfer that broke off goes on where it stopped.
+    """Download a file into `folder` and return its path; an interrupted transfer resumes where it stopped.
 
-    What has arrived is kept in `NAME.part`, and moved into place once it is complete and its checksum right.
+    What has arrived is kept in `NAME.part`, and moved into place once it is complete and its checksum matches.
     """
     patience = patience or Patience()
     target = Path(folder) / download.path
@@ -61,7 +61,7 @@ def fetch(download: Download, folder: Path, progress: Progress | None = None, pa
 
 
 class _Part:
-    """The file that a transfer grows, and the mark by which the server tells whether its own has changed."""
+    """The partial file of a transfer, and the mark by which the server knows whether its own file has changed."""
 
     def __init__(self, target: Path) -> None:
         self.target = target
@@ -94,7 +94,7 @@ class _Part:
             self.discard()
             raise DataError(
                 f"{download.url} is not the expected file: its sha256 is {found}, not {download.sha256}.",
-                "What arrived was deleted. Try again; if it stays so, the file at its home has changed.",
+                "The download was deleted. Try again; if it happens again, the published file has changed.",
             )
 
     def finish(self) -> None:
@@ -119,7 +119,7 @@ def _transfer(download: Download, part: _Part, timeout: float, progress: Progres
             return  # Everything had arrived before.
         if error.code == 416 and part.size:
             part.discard()  # The server's file is shorter than what we have: not the same file.
-            raise _Broken("the file at its home has changed") from error
+            raise _Broken("the published file has changed") from error
         if error.code in _WORTH_ANOTHER_TRY:
             raise _Broken(f"the server answers {error.code} {error.reason}") from error
         reason = f"the server answers {error.code} {error.reason}"
@@ -132,7 +132,7 @@ def _transfer(download: Download, part: _Part, timeout: float, progress: Progres
 
 def _request(url: str, part: _Part) -> urllib.request.Request:
     request = urllib.request.Request(url, headers={"User-Agent": "adgcl", "Accept-Encoding": "identity"})
-    # Without a mark a changed file could be glued to the old one's beginning: then start again.
+    # Without a mark, a changed file could be appended to the start of the old one: start again.
     if part.size and part.mark:
         request.add_header("Range", f"bytes={part.size}-")
         request.add_header("If-Range", part.mark)
@@ -144,7 +144,7 @@ def _receive(download: Download, part: _Part, response: Any, progress: Progress 
         part.restart(_mark(response))
     elif not response.headers.get("Content-Range", "").startswith(f"bytes {part.size}-"):
         part.discard()
-        raise _Broken("the server sent another part of the file than was asked for")
+        raise _Broken("the server sent a different part of the file than requested")
     done, length = part.size, response.headers.get("Content-Length")
     total = done + int(length) if length and length.isdigit() else None
     with explain_os_errors(part.path):
@@ -160,7 +160,7 @@ def _receive(download: Download, part: _Part, response: Any, progress: Progress 
         raise _Broken(f"the connection was cut after {done} of {total} bytes")
     if part.size != done:
         part.discard()
-        raise DataError(f"{part.path} was written by another process too.", "Let only one of them download.")
+        raise DataError(f"{part.path} was also written by another process.", "Let only one of them download.")
 
 
 def _mark(response: Any) -> str:
@@ -172,5 +172,5 @@ def _mark(response: Any) -> str:
 def _gave_up(download: Download, target: Path, reason: str) -> DataMissingError:
     return DataMissingError(
         f"Could not download {download.url}: {reason.rstrip('.')}.",
-        f"On a machine that reaches the web, get that file by hand and put it at {target}.",
+        f"Download that file on a machine with internet access and put it at {target}.",
     )

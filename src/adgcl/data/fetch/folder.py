@@ -20,6 +20,6 @@ def packed_folder() -> Path:
 
 def _user_cache() -> Path:
     base = os.environ.get("XDG_CACHE_HOME")
-    # The XDG rules say that a relative path there is to be ignored.
+    # The XDG rules say that a relative path must be ignored.
     home = Path(base) if base and os.path.isabs(base) else Path.home() / ".cache"
     return home / "adgcl"

@@ -1,4 +1,4 @@
-"""Bringing a known data set to this machine."""
+"""Downloading a known data set to this machine."""
 
 from __future__ import annotations
 
@@ -26,20 +26,20 @@ def bring(entry: Entry, folder: Path, progress: Progress | None = None, patience
             path.unlink()
     if not entry.is_here(folder):
         raise DataError(
-            f"What {entry.name} was downloaded from has changed: the expected files are not in it.",
+            f"The download of {entry.name} has changed: it does not contain the expected files.",
             f"Expected in {folder}: {_wanted(entry)}.",
         )
 
 
 def missing(entry: Entry, folder: Path) -> DataMissingError:
-    """That a known set is not here, and how to get it."""
+    """The error that a known data set is not on this machine, and how to get it."""
     by_hand = f"put {_wanted(entry)} into {folder}"
     if entry.downloads:
         urls = " and ".join(download.url for download in entry.downloads)
         hint = f"Run `adgcl data prepare {entry.name}` to get it from {urls}, or {by_hand}."
     else:
-        hint = f"Its home is {entry.origin.source}. To use it, {by_hand}."
-    other = "If your data is elsewhere, say so with --data-dir or ADGCL_DATA."
+        hint = f"Its source is {entry.origin.source}. To use it, {by_hand}."
+    other = "If your data is elsewhere, set --data-dir or ADGCL_DATA."
     return DataMissingError(
         f"{entry.name} is not in {folder}.", f"{hint} {other}" + (f"\n{entry.by_hand}" if entry.by_hand else "")
     )

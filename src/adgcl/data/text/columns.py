@@ -10,7 +10,7 @@ from adgcl.core.errors import DataError, did_you_mean
 from adgcl.data.text.table import Row, Table
 from adgcl.graphs.chem.reading import MAX_LENGTH
 
-# Spelled without case, blanks and punctuation, the likeliest first.
+# Compared without case, spaces and punctuation; most likely first.
 _SMILES_NAMES = ("smiles", "canonicalsmiles", "isomericsmiles", "smilesstring", "rdkitsmiles", "smi")
 _PERHAPS_SMILES = ("structure", "molecule", "mol", "compound", "cxsmiles")
 _ID_NAMES = (
@@ -44,7 +44,7 @@ def is_header(head: list[str], others: Sequence[Row]) -> bool:
 
 
 def find_smiles_column(table: Table, asked: str | None) -> int:
-    """The place of the SMILES column: as asked, by the file's format, by its name, or by what its values look like."""
+    """The position of the SMILES column: as requested, by the file's format, by its name, or by its values."""
     if asked is not None:
         return find_column(table.path, table.columns, asked, "--smiles-column")
     if table.smiles is not None:
@@ -66,7 +66,7 @@ def find_smiles_column(table: Table, asked: str | None) -> int:
 
 
 def find_id_column(table: Table, asked: str | None, taken: Sequence[int]) -> int | None:
-    """The place of the column that names the molecules, if there is one."""
+    """The position of the column that names the molecules, if there is one."""
     if asked is not None:
         return find_column(table.path, table.columns, asked, "--id-column")
     if table.id is not None:
@@ -76,19 +76,19 @@ def find_id_column(table: Table, asked: str | None, taken: Sequence[int]) -> int
 
 
 def find_label_columns(table: Table, asked: Sequence[str] | str | None, taken: Sequence[int]) -> list[int]:
-    """The places of the label columns: as asked, else the columns whose name says that they are labels."""
+    """The positions of the label columns: as requested, else those whose name says that they are labels."""
     if asked is None:
         return [p for p, name in enumerate(table.columns) if _plain(name) in LABEL_NAMES and p not in taken]
     names = [asked] if isinstance(asked, str) else list(asked)
     places = [find_column(table.path, table.columns, name, "--label-column") for name in names]
     for place in places:
         if place in taken or places.count(place) > 1:
-            raise DataError(f"The column {table.columns[place]!r} is asked for twice.", "Name each column once.")
+            raise DataError(f"The column {table.columns[place]!r} is named twice.", "Name each column once.")
     return places
 
 
 def find_column(path: Path, columns: Sequence[str], asked: str, flag: str) -> int:
-    """The place of a column by its name, its name in other letters, or its number from 1."""
+    """The position of a column by its name, its name with different case or punctuation, or its number from 1."""
     if asked in columns:
         return columns.index(asked)
     alike = [place for place, name in enumerate(columns) if _plain(name) == _plain(asked)]

@@ -11,14 +11,14 @@ import numpy.typing as npt
 
 from adgcl.core.errors import DataError, DataMissingError
 
-_GET_AGAIN = "The file may be damaged or half downloaded: remove it and get it again."
+_GET_AGAIN = "The file may be damaged or incomplete: remove it and get it again."
 
 
 def read_matrix(path: Path, width: int, dtype: str) -> npt.NDArray[Any]:
     """A CSV file of numbers without header as `[rows, width]`; an empty field of a float table is NaN."""
     from pyarrow import csv
 
-    # An empty line is a row whose only label is missing, not nothing.
+    # An empty line is a row whose only label is missing; it still counts.
     parse = csv.ParseOptions(ignore_empty_lines=False)
     table = _read(path, csv.ReadOptions(autogenerate_column_names=True), parse)
     if table.num_columns != width:
@@ -49,7 +49,7 @@ def read_table(path: Path, text_columns: tuple[str, ...]) -> tuple[dict[str, lis
 
 
 class TextColumn(Sequence[str]):
-    """One text column of some CSV files; becomes Python strings only where it is looked at."""
+    """One text column of some CSV files; values become Python strings only when accessed."""
 
     def __init__(self, paths: Sequence[Path], name: str) -> None:
         import pyarrow as pa
@@ -95,7 +95,7 @@ def _read(path: Path, *options: Any) -> Any:
     try:
         return csv.read_csv(str(path), *options)
     except FileNotFoundError as error:
-        hint = "Get the data set again; a part of it is missing."
-        raise DataMissingError(f"{path} is not there.", hint) from error
+        hint = "Get the data set again; part of it is missing."
+        raise DataMissingError(f"{path} does not exist.", hint) from error
     except (pa.ArrowInvalid, pa.ArrowKeyError, OSError) as error:
         raise DataError(f"Cannot read {path}: {error}.", _GET_AGAIN) from error

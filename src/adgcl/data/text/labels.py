@@ -1,4 +1,4 @@
-"""Labels written as text: numbers or class names, and the Task they amount to."""
+"""Labels written as text: numbers or class names, and the Task they imply."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _NO_AND_YES = (
     ("false", "true"), ("no", "yes"), ("n", "y"), ("f", "t"), ("inactive", "active"),
     ("negative", "positive"), ("neg", "pos"), ("non-toxic", "toxic"), ("nontoxic", "toxic"),
 )  # fmt: skip
-_COMMAS = " Decimal commas are understood in files with `;` between fields, if the column has no points."
+_COMMAS = " Decimal commas are accepted in files with `;` between fields, if the column has no points."
 _LIKE_NUMBERS = re.compile(r"[-+]?\d[\d.,]*(e[-+]?\d+)?", re.IGNORECASE)
 # Up to this many different whole numbers are read as classes, more as measurements.
 _FEW = 10
@@ -28,7 +28,7 @@ _FEW = 10
 
 @dataclass(frozen=True)
 class LabelColumn:
-    """The name of a label column, its texts, and how to say where the text of a row stands."""
+    """The name of a label column, its texts, and a function that says where a row's text is."""
 
     name: str
     texts: Sequence[str]
@@ -48,7 +48,7 @@ def read_labels(columns: Sequence[LabelColumn], asked: Task | str | None = None)
         if classes is not None:
             return classes[0], asked if isinstance(asked, Task) else classes[1]
     if kind == "multiclass":
-        raise DataError(f"{len(columns)} label columns cannot be one choice of classes.", "Name only one.")
+        raise DataError(f"A multiclass task cannot have {len(columns)} label columns.", "Name only one.")
     y = np.stack([_numbers(column) for column in columns], axis=1)
     zero_one = bool((np.isnan(y) | (y == 0) | (y == 1)).all())
     if kind == "binary" and not zero_one:
@@ -64,7 +64,7 @@ def has_labels(column: LabelColumn) -> bool:
 def with_points(texts: Sequence[str]) -> Sequence[str]:
     """A column of numbers with decimal commas (1,5) written with points; any other column as it is.
 
-    Not so where commas and points are mixed, for then one of them may part thousands.
+    If commas and points are mixed, the column is left alone: one of them may separate thousands.
     """
     present = [text.strip() for text in texts if text.strip().lower() not in _MISSING]
     if not any("," in text for text in present) or any("." in text for text in present):
@@ -89,7 +89,7 @@ def _classes(column: LabelColumn, certain: bool) -> tuple[Labels, Task] | None:
     if not certain:
         if _no_and_yes(different) is not None:
             return None
-        # Digits with commas that could not be understood are no words; the reader of numbers reports them.
+        # Digits with ambiguous commas are not class names; the reader of numbers reports them.
         if different and all(_LIKE_NUMBERS.fullmatch(text) for text in different) and len(numbers) < len(different):
             return None
         # With words among the numbers this is an error, which the reader of numbers reports.
@@ -127,7 +127,7 @@ def _numbers(column: LabelColumn) -> Labels:
             shown = column.texts[row].strip()
             raise DataError(
                 f"{column.where(row)}: the label {shown!r} of {column.name!r} is not a number.",
-                "Correct it, or empty it if it is missing, or use --task multiclass if labels are words."
+                "Correct it, leave it empty if it is missing, or use --task multiclass if labels are words."
                 + (_COMMAS if "," in shown else ""),
             )
         y[row] = value

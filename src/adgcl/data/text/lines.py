@@ -1,4 +1,4 @@
-"""Lines of a text file, perhaps gzip'd; what keeps it from being read as text is said."""
+"""Lines of a text file, perhaps gzipped, with clear errors if it cannot be read as text."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ def read_lines(path: Path, errors: str = "strict") -> Iterator[str]:
     except UnicodeDecodeError as error:
         raise DataError(f"{path}{_first_bad_line(path)} is not UTF-8 text.", _AS_UTF8) from error
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-        raise DataError(f"{path} is a damaged gzip file: {error}.", "Make or download it again.") from error
+        raise DataError(f"{path} is a damaged gzip file: {error}.", "Create or download it again.") from error
     except OSError as error:
         raise DataError(f"Cannot read {path}: {error.strerror or error}.", "Check its permissions.") from error
 
 
 def _as_text(file: IO[bytes], errors: str) -> io.TextIOWrapper:
     raw = _unpacked(file)
-    # Spreadsheets that save "Unicode text" mean UTF-16, which they mark.
+    # Spreadsheets save "Unicode text" as UTF-16 with a byte-order mark.
     utf16 = any(_starts_with(raw, mark) for mark in _UTF16_MARKS)
     return io.TextIOWrapper(raw, encoding="utf-16" if utf16 else "utf-8-sig", errors=errors, newline="")
 

@@ -1,4 +1,4 @@
-"""Text of comma-separated numbers as arrays, fast, with the line that is wrong named."""
+"""Comma-separated numbers as arrays, read fast; errors name the line."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ _REAL = rb"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
 def number_columns(pieces: Iterable[bytes], where: str, kind: Kind, width: int | None = None) -> Columns:
     """The columns of a text of numbers, given in pieces; `where` names the file in messages.
 
-    Empty lines are left out, every other line must have `width` numbers. Without `width`, the first decides.
+    Empty lines are skipped; every other line must have `width` numbers, by default as many as the first.
     """
     chunks = list(number_chunks(pieces, where, kind, width))
     return [np.concatenate(parts) for parts in zip(*chunks, strict=True)]
 
 
 def number_chunks(pieces: Iterable[bytes], where: str, kind: Kind, width: int | None = None) -> Iterator[Columns]:
-    """The columns of a text of numbers, some lines at a time; the text is never in memory as a whole."""
+    """The columns of a text of numbers, some lines at a time; the whole text is never in memory."""
     line, found = 1, False
     for text in _whole_lines(_ahead(pieces)):
         if text and not text.isspace():
@@ -54,7 +54,7 @@ def _whole_lines(pieces: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def _ahead(pieces: Iterable[bytes]) -> Iterator[bytes]:
-    """The same pieces, the next one being unpacked while this one is parsed."""
+    """The same pieces; the next is unpacked while this one is parsed."""
     source = iter(pieces)
     with ThreadPoolExecutor(1) as reader:
         coming = reader.submit(next, source, None)

@@ -21,10 +21,10 @@ _PLACE = re.compile(r"\bline ?(\d+)$")
 
 
 def open_sdf(path: Path) -> Table:
-    """Open an SDF file; it is gone through twice, for the names of properties come before the rows.
+    """Open an SDF file; it is read twice, because property names must be known before the rows.
 
-    The SMILES are canonical and isomeric. A record without a readable structure is a row with a problem, whose
-    title stands in the place of the SMILES.
+    The SMILES are canonical and isomeric. A record without a readable structure is a row with a problem, with its
+    title in place of the SMILES.
     """
     names, titled = _survey(path)
     rows = _rows(path, names, titled)
@@ -68,7 +68,7 @@ def _records(path: Path) -> Iterator[tuple[int, list[str]]]:
 
 
 def _decoded(line: str) -> str:
-    """A line whose bytes are not UTF-8 as Latin-1, which older programs write."""
+    """A line, read as Latin-1 if it is not UTF-8, as older programs write it."""
     if line.isascii():
         return line
     raw = line.encode("utf-8", "surrogateescape")
@@ -117,7 +117,7 @@ def _structure(lines: list[str]) -> tuple[str, str]:
 
 
 def _reason(record: bytes) -> str:
-    """Why RDKit would not read this record, in its own words."""
+    """RDKit's reason for rejecting this record."""
     from rdkit import Chem, rdBase
 
     unknown = "RDKit cannot read it"

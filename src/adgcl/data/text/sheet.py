@@ -1,4 +1,4 @@
-"""A sheet of an Excel workbook as a table; rows keep the numbers that the spreadsheet shows."""
+"""A sheet of an Excel workbook as a table; rows keep their numbers from the spreadsheet."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _EXACT = 2**53
 
 
 def open_sheet(path: Path, sheet: str | None, is_header: IsHeader) -> Table:
-    """The first sheet of a workbook, or the one called `sheet`; of formulas, the results last computed."""
+    """The first sheet of a workbook, or the one called `sheet`; formulas are read as their last saved results."""
     openpyxl = import_extra("openpyxl", "excel", f"Reading {path}")
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # openpyxl's, about styles and the like that it leaves out
+        warnings.simplefilter("ignore")  # openpyxl warns about styles and other things it ignores
         try:
             book = openpyxl.load_workbook(path, read_only=True, data_only=True)
             try:
@@ -31,12 +31,12 @@ def open_sheet(path: Path, sheet: str | None, is_header: IsHeader) -> Table:
             raise
         except PermissionError as error:
             raise DataError(f"Cannot read {path}: {error.strerror}.", "Check its permissions.") from error
-        except Exception as error:  # of a damaged file openpyxl says whatever it stumbles over
+        except Exception as error:  # for a damaged file openpyxl raises whatever error it hits first
             raise DataError(
                 f"{path} cannot be read as an Excel workbook: {error}.",
                 "Open it in a spreadsheet program and save it as .xlsx without a password, or as CSV.",
             ) from error
-    # A note beside the table is a column more, not a row that cannot be read.
+    # A note next to the table is an extra column, not an unreadable row.
     width = max((len(fields) for fields in values), default=0)
     rows = (Row(n, fields + [""] * (width - len(fields))) for n, fields in enumerate(values, 1) if any(fields))
     return with_columns(path, rows, is_header)
@@ -58,7 +58,7 @@ def _chosen(path: Path, book: Any, name: str | None) -> Any:
 
 def _values(sheet: Any) -> list[list[str]]:
     """The cells of a sheet as text, without the empty ones at the ends of rows."""
-    # Some programs write a wrong size into the file; then rows would be cut off.
+    # Some programs write a wrong size into the file, which would cut off rows.
     sheet.reset_dimensions()
     found = []
     for cells in sheet.iter_rows(values_only=True):

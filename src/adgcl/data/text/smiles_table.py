@@ -59,11 +59,11 @@ def load_smiles_table(
     """Read a table of molecules: CSV, TSV, .smi or SDF, perhaps gzip'd, or a sheet of an Excel workbook.
 
     Of a workbook the first sheet is read, or the one called `sheet`. In an SDF file the structure gives the
-    SMILES, the title line the name, and every property is a column. Any other table may do without a header.
+    SMILES, the title line the name, and every property is a column. Other tables need no header.
 
     The SMILES column is found by its name or its values. Labels are the columns you name; if you name none,
-    those called label, y, target, activity, active, class, outcome, property or value. Names of molecules are
-    a column called id, name or the like. A column may also be given by its number, from 1. The kind of task
+    those called label, y, target, activity, active, class, outcome, property or value. Names of molecules come from
+    a column called id, name or similar. A column may also be given by its number, from 1. The kind of task
     is guessed from the labels (see `read_labels`) unless `task` says it (`binary`, `multiclass`,
     `regression`, `none`). `split` is `scaffold`, `random`, or a column that says train, valid or test.
 
@@ -147,7 +147,7 @@ def smiles_dataset(
 
 
 def _as_read(texts: Sequence[str], molecules: Molecules) -> tuple[str, ...]:
-    """The SMILES that the graphs were made of: what was given, or the fragment that was kept of it."""
+    """The SMILES that the graphs were made from: as given, or the fragment that was kept."""
     return tuple(molecules.fragments.get(i, texts[i]) for i in molecules.kept.tolist())
 
 
@@ -175,7 +175,7 @@ class _Content:
 
 
 def _header_with(name: str) -> Any:
-    """The usual judgement on headers, but for a first row that has the name the user gave."""
+    """The usual header test, except that a first row with a name the user gave is always a header."""
     return lambda head, others: name in [cell.strip() for cell in head] or is_header(head, others)
 
 
@@ -203,7 +203,7 @@ def _read(table: Table, wanted: _Wanted) -> _Content:
     content.ids = None if wanted.id is None else []
     content.parts = None if wanted.part is None else []
     for number, (line, fields, problem) in enumerate(table.rows):
-        # A structure that cannot be read is none of our business where the SMILES are in another column.
+        # An unreadable structure does not matter if the SMILES are in another column.
         problem = problem if wanted.smiles == table.smiles else ""
         if problem or len(fields) > width:
             reason = problem or f"{len(fields)} fields instead of {width}; quote fields that hold the delimiter"
@@ -241,7 +241,7 @@ def _labels(
         if has_labels(column):
             columns.append(column)
         elif certain:
-            raise DataError(f"The label column {name!r} of {table.path} is empty.", "Name another, or none.")
+            raise DataError(f"The label column {name!r} of {table.path} is empty.", "Name another column, or none.")
     return read_labels(columns, task) if columns else (None, Task("none", num_tasks=0))
 
 
@@ -250,7 +250,7 @@ def _none_readable(table: Table, read: _Content, wanted: _Wanted, error: NoMolec
     reasons = "; ".join(f"line {bad.line}: {shown(bad.text)}: {bad.reason}" for bad in (read.bad + failed)[:3])
     return DataError(
         f"No row of {table.path} can be read as a molecule ({reasons}).",
-        f"SMILES were looked for in the column {table.columns[wanted.smiles]!r}. If they are in another of "
+        f"SMILES were expected in the column {table.columns[wanted.smiles]!r}. If they are in another of "
         f"{', '.join(table.columns)}, name it with --smiles-column.",
     )
 

@@ -14,7 +14,7 @@ SAMPLE = 100
 
 
 class Row(NamedTuple):
-    """One row: the line it starts on (from 1), its fields, and what keeps it from being read, if anything."""
+    """One row: the line it starts on (from 1), its fields, and why it cannot be read, if so."""
 
     line: int
     fields: list[str]

@@ -61,7 +61,7 @@ def _choose(path: Path, name: str | None, found: Sequence[str], read: Callable[[
     if name is None:
         name = _only_name(path, names)
     elif name not in names:
-        # Archives on the web are not always called exactly like the set they hold.
+        # Archives on the web are not always named exactly like the data set they hold.
         name = next((n for n in names if n.lower() == name.lower()), name)
     return TuFiles(name, path, members, read)
 
@@ -81,4 +81,4 @@ def _only_name(path: Path, names: list[str]) -> str:
     wanted = path.name.removesuffix(".zip")
     if len(names) == 1 or wanted in names:
         return wanted if wanted in names else names[0]
-    raise DataError(f"{path} holds several data sets: {', '.join(names)}.", "Say which one with its name.")
+    raise DataError(f"{path} holds several data sets: {', '.join(names)}.", "Give the name of one.")

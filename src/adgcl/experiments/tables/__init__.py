@@ -1,1 +1,1 @@
-"""Published tables made again: rows, cells, what each needs, and the Records that come of it."""
+"""Published tables, reproduced: rows, cells, the jobs they need, and the resulting Records."""

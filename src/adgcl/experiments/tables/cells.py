@@ -20,7 +20,7 @@ from adgcl.methods.base import METHODS
 from adgcl.protocols.selection import Mode
 from adgcl.published import optimal_lambda
 
-# Settings whose published optimum for a data set joins the values that are tried.
+# Settings whose published optimum for a data set is added to the values tried.
 _PUBLISHED_OPTIMUM: Mapping[str, Callable[[str], float | None]] = {"method.reg_lambda": optimal_lambda}
 
 
@@ -37,7 +37,7 @@ class Cell:
 
     @property
     def tuned(self) -> bool:
-        """Whether validation data choose among several trials."""
+        """Whether one of several trials is chosen on validation data."""
         return len(self.trials) > 1
 
     @property
@@ -51,7 +51,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class CellMaker:
-    """Expands cells to jobs: what all of them are asked for, how many seeds, and where they keep their state."""
+    """Expands cells to jobs: what is asked of all of them, how many seeds, and where they keep their state."""
 
     asked: Request
     seeds: int
@@ -76,7 +76,7 @@ class CellMaker:
         return cell
 
     def _useful_seeds(self, cell: Cell) -> int:
-        """How many seeds can differ: one, where neither the embedding nor the split has any chance in it."""
+        """How many seeds can differ: one, if neither the embedding nor the split is random."""
         dataset = cell.column.content
         method = METHODS[preset_for(cell.row.name, dataset).method]
         return 1 if method.deterministic and dataset.split is not None else self.seeds
@@ -91,7 +91,7 @@ class CellMaker:
         take = {key: taken["training"] for key, taken in preset.take.items()}
         jobs = [self._job(cell.row.name, cell, seed, trial, needs, take) for trial in cell.trials]
         for job in jobs:
-            _ = job.folder if job.needs is None else job.needs.folder  # wrong settings are found out here
+            _ = job.folder if job.needs is None else job.needs.folder  # wrong settings are found here
         return jobs
 
     def _job(self, row: str, cell: Cell, seed: int, *about: Any) -> Job:
@@ -101,7 +101,7 @@ class CellMaker:
 
 
 def _trials(preset: Preset, column: LoadedSource) -> Iterator[dict[str, Any]]:
-    """Every combination of the values on trial; one empty trial for a row that is not tuned."""
+    """Every combination of the values to try; one empty trial for a row that is not tuned."""
     name = column.content.origin.paper_name or column.content.name
     grids = []
     for key, values in preset.tune.items():
@@ -112,7 +112,7 @@ def _trials(preset: Preset, column: LoadedSource) -> Iterator[dict[str, Any]]:
 
 
 def _share(cells: list[Cell]) -> list[Cell]:
-    """Make cells that need the same work need the same Job."""
+    """Let cells that need the same work share the same Job."""
     known: dict[Any, Job] = {}
 
     def one(job: Job) -> Job:

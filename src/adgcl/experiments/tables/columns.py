@@ -1,4 +1,4 @@
-"""Columns: the data sets of a table, or the reason why one cannot be judged."""
+"""Columns: the data sets of a table, or the reason why one cannot be evaluated."""
 
 from __future__ import annotations
 
@@ -24,20 +24,18 @@ def open_column(name: str, data_dir: Path | None = None, progress: Any = None) -
 
 
 def label_gap(dataset: Dataset) -> Gap | None:
-    """Why embeddings of this data cannot be judged at all, if so."""
+    """Why embeddings of this data cannot be evaluated, if they cannot."""
     y, task = dataset.store.y, dataset.task
     if y is None or task.kind == "none":
-        return Gap("no labels", f"{dataset.name} can be embedded (`adgcl embed`), but nothing says how well.")
+        return Gap("no labels", f"{dataset.name} can be embedded (`adgcl embed`), but not evaluated.")
     known = y[~np.isnan(y)]
     if not len(known):
         return Gap("no labels", f"Every label of {dataset.name} is missing.")
     if task.kind != "regression" and all(len(np.unique(column[~np.isnan(column)])) < 2 for column in y.T):
-        return Gap(
-            "not applicable", f"All graphs of {dataset.name} have the same label: there is nothing to tell apart."
-        )
+        return Gap("not applicable", f"All graphs of {dataset.name} have the same label: there is nothing to predict.")
     return None
 
 
 def _short(name: str, dataset: Dataset) -> str:
-    """A path is called by the data's own name."""
+    """A path is shown under the data's own name."""
     return dataset.name if "/" in name else name

@@ -1,4 +1,4 @@
-"""Listing: what a table would run, what of it is finished, and how long the rest may take."""
+"""Listing: what a table would run, what is finished, and how long the rest may take."""
 
 from __future__ import annotations
 

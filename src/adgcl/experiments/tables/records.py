@@ -36,7 +36,7 @@ def cell_gap(cell: Cell, gaps: Mapping[Job, Gap]) -> Gap | None:
     worst = max(reasons, key=lambda gap: (gap.status in ("failed", "not applicable"), gap.status != "not run"))
     finished = sum(len(jobs) for jobs in cell.jobs.values()) - len(missing)
     if cell.tuned and finished and worst.status not in ("failed", "not applicable"):
-        done = f"{finished} of {finished + len(missing)} runs that are to choose among are finished"
+        done = f"{finished} of {finished + len(missing)} candidate runs are finished"
         return Gap("unfinished", f"{done}; the others: {worst.status}.")
     return worst
 
@@ -57,12 +57,12 @@ def _record(
 
 
 def _with_choices(record: Record, cell: Cell, score: str, found: list[list[SeedRun]]) -> Record:
-    """What each seed chose; the settings on trial stand under `tune` instead of their section."""
+    """What each seed chose; the settings tried are under `tune` instead of their section."""
     higher, scale = record.higher_is_better, 100.0 if record.higher_is_better else 1.0
     rows = []
     for row, runs in zip(record.runs, found):
         choice = choose(list(zip(cell.trials, runs)), score, cell.mode, higher, scale)
-        # The trials stand in one course after another, of which nobody could tell which is which.
+        # A course would join the trials one after another, with no way to tell them apart.
         row = {key: value for key, value in row.items() if key != "course"}
         rows.append({**row, **choice.to_json()})
     grid = {key: sorted({trial[key] for trial in cell.trials}) for key in cell.trials[0]}

@@ -1,4 +1,4 @@
-"""Reproduction: a published table run again, cell by cell, as far as data, methods and time allow."""
+"""Reproduction: a published table rerun, cell by cell, as far as data, methods and time allow."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class TableRequest:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a cell shows: the Record that belongs into the table, and why it is not there or not complete."""
+    """What a cell shows: its Record, and why that is missing or incomplete."""
 
     record: Record | None
     gap: Gap | None
@@ -59,7 +59,7 @@ class Outcome:
 
 @dataclass(eq=False)
 class Reproduction:
-    """A table that is expanded to cells and jobs."""
+    """A table expanded to cells and jobs."""
 
     request: TableRequest
     rows: tuple[Row, ...]
@@ -73,7 +73,7 @@ class Reproduction:
         return list(dict.fromkeys(job for cell in self.cells for job in cell.needs))
 
     def schedule(self, on_event: Callable[[Event], None] = lambda event: None) -> Schedule:
-        """The jobs in their order; those that only tuned rows need come last."""
+        """The jobs in order; those that only tuned rows need come last."""
         early = {job for cell in self.cells if not cell.tuned for job in cell.needs}
         late = frozenset(job for job in self.jobs if job not in early)
         return Schedule(self.jobs, self.executor, self.request.limit, late, on_event=on_event)
@@ -85,7 +85,7 @@ class Reproduction:
         return EXECUTORS[self.request.executor](max(min(wanted, len(self.jobs)), 1))
 
     def run(self, schedule: Schedule) -> None:
-        """Do what is left to do; Records are kept as their seeds finish."""
+        """Run the remaining jobs; Records are written as their seeds finish."""
         ensure_folder(self.request.work)
         ensure_folder(self.request.out)
         watcher, self.gaps = schedule.on_event, schedule.gaps
@@ -102,8 +102,8 @@ class Reproduction:
             schedule.run()
         except (Interrupted, KeyboardInterrupt) as stopped:
             raise Interrupted(
-                f"Stopped. What is done is kept in {self.request.work} and {self.request.out}.",
-                "Run the same command again to go on.",
+                f"Stopped. Finished work is kept in {self.request.work} and {self.request.out}.",
+                "Run the same command again to resume.",
             ) from stopped
 
     def outcomes(self) -> dict[Place, Outcome]:
@@ -116,7 +116,7 @@ class Reproduction:
         return found
 
     def shown_rows(self, outcomes: dict[Place, Outcome]) -> tuple[str, ...]:
-        """The rows worth showing: an extra one that nobody asked for must apply to some data set."""
+        """The rows worth showing: an extra row that was not asked for must apply to some data set."""
         idle = ("not applicable", "not here")
         return tuple(
             row.name
@@ -129,7 +129,7 @@ class Reproduction:
         )
 
     def _keep(self, cell: Cell) -> list[Record]:
-        """Make and save the Records of a cell; results that cannot be summed up are the cell's gap."""
+        """Make and save the Records of a cell; results that cannot be summarised become the cell's gap."""
         try:
             records = cell_records(cell, self.request.command)
             for record in records:

@@ -1,4 +1,4 @@
-"""The rows of a table that is made again: those the paper prints, and those that keep everybody honest."""
+"""The rows of a reproduced table: those the paper prints, and baselines that keep everyone honest."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from adgcl.methods.base import METHODS
 from adgcl.published import PublishedTable
 from adgcl.published.reader import method_names
 
-# Rows without a published figure: what needs no learning, and our own best settings.
+# Rows without a published figure: baselines that learn nothing, and our own best settings.
 EXTRA_ROWS = ("statistics", "ecfp", "adgcl-best")
 
 
 @dataclass(frozen=True)
 class Row:
-    """A row of a table; `asked` for by the user, or there because the table has it."""
+    """A row of a table; `asked` for by the user, or included because the table has it."""
 
     name: str
     asked: bool = False

@@ -1,4 +1,4 @@
-"""Tuning: of several settings on trial, validation data choose one; test scores of the others are never looked at."""
+"""Tuning: one of several settings is chosen on validation data; test scores of the others are never used."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def choose(
     pooled: list[Evaluation] = []
     for values, run in trials:
         for evaluation in _of(run, probe):
-            # The place in the pool stands where the epoch was, so that the selection names its choices by it.
+            # The position in the pool replaces the epoch, so that the selection names its choices by it.
             pooled.append(replace(evaluation, epoch=len(pooled)))
             owners.append(values)
     places = select(pooled, mode, higher_is_better).epochs

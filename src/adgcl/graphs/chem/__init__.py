@@ -1,1 +1,1 @@
-"""Molecules: SMILES in, graphs, fingerprints and scaffolds out, by RDKit."""
+"""Molecules: SMILES to graphs, fingerprints and scaffolds, with RDKit."""

@@ -1,4 +1,4 @@
-"""The two published ways to number what a molecule's atoms and bonds are: `ogb` and `hu`.
+"""The two published encodings of a molecule's atoms and bonds: `ogb` and `hu`.
 
 `ogb` is the convention of the Open Graph Benchmark (nine atom and three bond columns, the last code of most
 columns meaning "anything else"). `hu` is that of Hu et al. 2020, used for transfer learning (two and two).
@@ -73,7 +73,7 @@ def _columns(features: str) -> tuple[tuple[Lookup, ...], tuple[Lookup, ...]]:
             ("atomic_num", _numbers(range(1, 119), other=118)),
             ("chirality", _names(Chem.ChiralType, chirality, other=3)),
         ), (
-            # Other orders (dative, quadruple) have no row of their own; most are dative: read as single.
+            # Other orders (dative, quadruple) have no code; most are dative, so they are read as single.
             ("type", _names(Chem.BondType, bond_types, other=0)),
             ("direction", _names(Chem.BondDir, ("NONE", "ENDUPRIGHT", "ENDDOWNRIGHT"), other=0)),
         )
@@ -91,21 +91,21 @@ def _columns(features: str) -> tuple[tuple[Lookup, ...], tuple[Lookup, ...]]:
         ("in_ring", _numbers(range(0, 2), other=1)),
     ), (
         ("type", _names(Chem.BondType, bond_types, other=4)),
-        # OGB knows no "other" stereo; atropisomers, which only extended SMILES can write, read as none.
+        # OGB has no "other" stereo; atropisomers, which need extended SMILES, are read as none.
         ("stereo", _names(Chem.BondStereo, stereo, other=0)),
         ("conjugated", _numbers(range(0, 2), other=1)),
     )
 
 
 def _numbers(known: range, other: int) -> Codes:
-    """A table over one byte: the place of each known number (negative ones as two's complement)."""
+    """A table over one byte: the position of each known number (negative ones as two's complement)."""
     table = np.full(256, other, dtype=np.uint8)
     table[np.array(known) % 256] = np.arange(len(known))
     return table
 
 
 def _names(enum: Any, known: Sequence[str], other: int) -> Codes:
-    """A table over one byte: the place of each known name of an RDKit enumeration."""
+    """A table over one byte: the position of each known name of an RDKit enumeration."""
     table = np.full(256, other, dtype=np.uint8)
     for place, name in enumerate(known):
         table[int(enum.names[name])] = place

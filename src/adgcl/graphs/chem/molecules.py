@@ -1,4 +1,4 @@
-"""SMILES in, packed graphs out; what cannot be read is reported with its place and RDKit's reason."""
+"""SMILES to packed graphs; unreadable ones are reported with their position and RDKit's reason."""
 
 from __future__ import annotations
 
@@ -62,12 +62,12 @@ def molecules_to_store(
 ) -> Molecules:
     """Read SMILES (or RDKit Mols) with RDKit and pack them as graphs, each bond as two directed edges.
 
-    However a molecule is written, it becomes the same graph: its features are those of its canonical SMILES.
+    A molecule becomes the same graph however it is written: its features come from its canonical SMILES.
     `keep_largest_fragment` reduces a salt or mixture to the fragment with most heavy atoms.
 
     `y` and `ids` have one row per SMILES; rows of unreadable SMILES are left out. `workers` is the number
     of processes (default: one, or all cores for 20,000 molecules and more). `progress` is called with
-    (done, total). As RDKit has it, text after a blank is a title, not part of the molecule.
+    (done, total). As in RDKit, text after a space is a title, not part of the molecule.
     """
     feature_spec(features)
     labels = _rows_of(y, len(smiles), "labels")

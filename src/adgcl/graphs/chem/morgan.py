@@ -1,4 +1,4 @@
-"""Morgan fingerprints of SMILES, by RDKit: bits and counts."""
+"""Morgan fingerprints of SMILES, with RDKit: bits and counts."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Bits = npt.NDArray[np.float32]
 
 
 def morgan_fingerprints(smiles: Sequence[str], radius: int = 2, bits: int = 2048, workers: int | None = None) -> Bits:
-    """Morgan fingerprints, a row of zeros and ones per molecule; many molecules take a process per core."""
+    """Morgan fingerprints, one row of zeros and ones per molecule; many molecules use one process per core."""
     rows = np.zeros((len(smiles), bits), dtype=np.float32)
     done = 0
     for size, packed in map_chunks(partial(_packed, radius=radius, bits=bits), smiles, workers):
@@ -58,13 +58,13 @@ def _packed(smiles: list[str], radius: int, bits: int) -> npt.NDArray[np.uint8]:
 
 
 def _molecule(text: str) -> Any:
-    """The molecule of a SMILES; one with an impossible valence is read as it stands."""
+    """The molecule of a SMILES; one with an impossible valence is read as it is."""
     from rdkit import Chem
 
     molecule: Any = Chem.MolFromSmiles(text)
     if molecule is not None:
         return molecule
-    # Newer versions of RDKit refuse molecules of public sets that older ones, which made those sets, let pass.
+    # Newer versions of RDKit reject some molecules of public sets that were made with older versions.
     molecule = Chem.MolFromSmiles(text, sanitize=False)
     if molecule is None:
         raise DataError(f"RDKit cannot read {text!r}.", "Fingerprints need molecules that RDKit reads.")

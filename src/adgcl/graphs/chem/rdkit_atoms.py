@@ -1,4 +1,4 @@
-"""Atoms, bonds and rings of an RDKit molecule, asked for one by one: slow, and right for every molecule."""
+"""Atoms, bonds and rings of an RDKit molecule, queried one by one: slow, but correct for every molecule."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def describe(binaries: Sequence[bytes]) -> RawMolecules:
 
 @cache
 def binary_is_understood() -> bool:
-    """Whether this RDKit writes the binary form we decode: tried once on molecules that use all of it."""
+    """Whether this RDKit writes the binary form we decode: tested once on molecules that use all of it."""
     from rdkit import Chem
 
     binaries = [Chem.MolFromSmiles(smiles).ToBinary() for smiles in _PROBES]

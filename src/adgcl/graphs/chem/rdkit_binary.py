@@ -1,7 +1,7 @@
 """Atoms, bonds and rings of many RDKit molecules at once, read from RDKit's own binary form.
 
-Asking RDKit for one property of one atom costs a Python call; a drug-like molecule needs some 400 of them,
-several times the price of parsing its SMILES. `Mol.ToBinary()` writes the same facts in one call. Here the
+Asking RDKit for one property of one atom costs a Python call; a drug-like molecule needs about 400 of them,
+several times the cost of parsing its SMILES. `Mol.ToBinary()` writes the same facts in one call. Here the
 binaries of a whole chunk are decoded together: record k of every molecule in one NumPy step. Molecules that
 use rarer parts of the format (more than 255 atoms, atom maps, dummy labels, queries) are left to
 `adgcl.graphs.chem.rdkit_atoms`, which asks atom by atom.
@@ -58,7 +58,7 @@ class RawMolecules:
 
 
 class _Walk(NamedTuple):
-    """Where the records of all molecules start, and where each molecule goes on after its last one."""
+    """Where the records of all molecules start, and where each molecule continues after its last one."""
 
     starts: IntArray
     after: IntArray
@@ -107,7 +107,7 @@ def _walk(data: Bytes, position: IntArray, counts: IntArray, length: Length) -> 
     starts = np.empty(int(counts.sum()), dtype=np.int64)
     stuck = np.zeros(len(counts), dtype=np.bool_)
     last = len(data) - _PADDING
-    # Molecules stand by falling number of records, so those that still have a k-th one come first.
+    # Molecules are sorted by falling number of records, so those that still have a k-th one come first.
     active = np.searchsorted(-left, -np.arange(1, int(counts.max(initial=0)) + 1), side="right")
     for k, count in enumerate(active):
         here = where[:count]

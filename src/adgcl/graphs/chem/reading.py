@@ -33,11 +33,11 @@ def as_smiles(item: Any) -> Any:
     if not isinstance(item, Chem.Mol):
         return item
     try:
-        if item.NeedsUpdatePropertyCache():  # made or edited by hand, and not sanitised since
+        if item.NeedsUpdatePropertyCache():  # built or edited in code, and not sanitised since
             item = Chem.Mol(item)
             item.UpdatePropertyCache(strict=False)
         if item.GetNumHeavyAtoms() < item.GetNumAtoms():
-            # Hydrogens that are written out can cost a double bond in a ring its geometry when the SMILES is read.
+            # Explicit hydrogens can make a double bond in a ring lose its geometry when the SMILES is read.
             item = Chem.RemoveHs(item, sanitize=False)
         return Chem.MolToSmiles(item)
     except Exception:  # C++ exceptions can arrive as any Python type; the row is reported as unreadable
@@ -45,7 +45,7 @@ def as_smiles(item: Any) -> Any:
 
 
 def all_as_smiles(items: Iterable[Any]) -> list[Any]:
-    """`as_smiles` of each, without the remarks that RDKit would print."""
+    """`as_smiles` of each, without RDKit's log messages."""
     from rdkit import rdBase
 
     with rdBase.BlockLogs():
@@ -63,7 +63,7 @@ def in_canonical_order(molecule: Any, text: str) -> Any:
         return molecule
     canonical = as_smiles(molecule)
     if canonical == text or not isinstance(canonical, str):
-        return molecule  # many public sets are canonical: what was read is what would be read again
+        return molecule  # many public sets are canonical already: reading again would give the same
     again = _from_smiles(canonical, _once_more())
     return molecule if again is None else again
 
@@ -80,7 +80,7 @@ def _from_smiles(text: str, *how: Any) -> Any:
 
 @cache
 def _once_more() -> Any:
-    """How to read the canonical SMILES of a molecule: what the first reading did away with need not be looked for."""
+    """How to read the canonical SMILES of a molecule: what the first reading removed need not be searched for."""
     from rdkit import Chem
 
     how: Any = Chem.SmilesParserParams()
@@ -89,12 +89,12 @@ def _once_more() -> Any:
 
 
 def refusal(text: str) -> str | None:
-    """Why a text is not given to RDKit at all; None if it is."""
+    """Why a text is not passed to RDKit at all; None if it is."""
     if text.isascii() and len(text) <= MAX_LENGTH:
         return None
-    smiles = (text.split(maxsplit=1) or [""])[0]  # what follows a blank is a title
+    smiles = (text.split(maxsplit=1) or [""])[0]  # text after a space is a title
     if len(smiles) > MAX_LENGTH:
         return f"longer than {MAX_LENGTH:,} characters"
-    # RDKit would take a dash or quotation mark from a word processor for the end of the text.
+    # RDKit would treat a typographic dash or quotation mark as the end of the text.
     odd = next((place for place, character in enumerate(smiles) if not character.isascii()), None)
     return None if odd is None else f"{smiles[odd]!r} at position {odd + 1} is not a SMILES character"

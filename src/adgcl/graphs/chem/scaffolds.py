@@ -11,7 +11,7 @@ from adgcl.jobs.chunks import map_chunks
 def scaffolds(
     smiles: Sequence[str], workers: int | None = None, progress: Callable[[int, int], None] | None = None
 ) -> list[str | None]:
-    """The scaffold of each molecule as SMILES with chirality; None where the text is no SMILES."""
+    """The scaffold of each molecule as SMILES with chirality; None if the text is not a SMILES."""
     found: list[str | None] = []
     for _, part in map_chunks(_scaffolds_of_chunk, smiles, workers):
         found += part
@@ -23,15 +23,15 @@ def scaffolds(
 def scaffold_of(smiles: str) -> str | None:
     """The Bemis-Murcko scaffold of a molecule as SMILES with chirality ('' if no rings); None if unreadable.
 
-    A molecule that this RDKit refuses for its valences is read with that check switched off: releases differ
-    in what they refuse, and the scaffold does not depend on it.
+    A molecule that this RDKit rejects for its valences is read with that check switched off: releases differ
+    in what they reject, and the scaffold does not depend on it.
     """
     from rdkit import Chem
 
     molecule = _read(smiles)
     if molecule is None:
         return None
-    # RDKit's MurckoScaffoldSmiles step by step, but for `strict=False`: it would refuse what we let pass.
+    # RDKit's MurckoScaffoldSmiles step by step, except for `strict=False`: it would reject what we accept.
     scaffold = Chem.MurckoDecompose(molecule)
     scaffold.ClearComputedProps()
     scaffold.UpdatePropertyCache(strict=False)

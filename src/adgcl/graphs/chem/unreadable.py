@@ -1,4 +1,4 @@
-"""Why a SMILES cannot be read, in RDKit's words where it has any."""
+"""Why a SMILES cannot be read, in RDKit's words if possible."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ def shown(text: str) -> str:
 
 
 def is_missing(item: Any) -> bool:
-    """Whether this stands for no molecule at all: None, NaN, or what pandas puts in their place."""
+    """Whether this is a missing value: None, NaN, or pandas' equivalent."""
     return item is None or str(item) in ("nan", "<NA>", "NaT")
 
 
 def why_unreadable(item: Any) -> str:
-    """Why RDKit would not read this."""
+    """Why RDKit cannot read this."""
     from rdkit import Chem
 
     if is_missing(item):
@@ -50,7 +50,7 @@ def why_unreadable(item: Any) -> str:
     refused = refusal(item)
     if refused is not None:
         return refused
-    # The log of RDKit cuts texts between bytes; a title in ASCII can be cut anywhere.
+    # RDKit's log may cut text inside a multi-byte character; ASCII can be cut anywhere.
     text = item.encode("ascii", "replace").decode("ascii")
     try:
         molecule = Chem.MolFromSmiles(text, sanitize=False)
@@ -63,7 +63,7 @@ def why_unreadable(item: Any) -> str:
 
 
 def _syntax_error(text: str) -> str:
-    """What RDKit's log says of a text that does not follow SMILES grammar."""
+    """What RDKit's log says about text that is not valid SMILES."""
     from rdkit import Chem, rdBase
 
     if not hasattr(rdBase, "CaptureErrorLog"):  # before 2024

@@ -1,4 +1,4 @@
-"""Graphs of other libraries, at the border: PyTorch Geometric and NetworkX."""
+"""Conversion from and to other libraries: PyTorch Geometric and NetworkX."""
 
 from __future__ import annotations
 

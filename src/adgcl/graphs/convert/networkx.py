@@ -151,7 +151,7 @@ def _column(name: str, flat: list[dict[str, Any]], rows: list[list[dict[str, Any
     missing = next((i for i, row in enumerate(flat) if row.get(name) is None), None)
     if missing is not None:
         place = f"A {what} of graph {_graph_of(missing, rows)}"
-        raise DataError(f"{place} has no attribute {name!r}, but others have.")
+        raise DataError(f"{place} has no attribute {name!r}, but others do.")
     try:
         values = np.array([row[name] for row in flat])
     except ValueError:

@@ -117,7 +117,9 @@ def _edge_index(index: int, graph: Data) -> Array:
 
 def _num_nodes(index: int, graph: Data) -> int:
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # PyG warns when it counts nodes by the edges; that is what we want.
+        warnings.simplefilter(
+            "ignore"
+        )  # PyG warns when it infers the number of nodes from the edges; that is intended here.
         count = graph.num_nodes
     if not count:
         raise DataError(f"Graph {index} has no nodes.", "Remove empty graphs, or set num_nodes.")
@@ -151,7 +153,7 @@ def _table(graphs: list[Any], name: str, counts: list[int], what: str) -> Array 
 
 def _rows(index: int, name: str, part: Array | None, count: int, what: str) -> Array:
     if part is None:
-        raise DataError(f"Graph {index} has no {name}, but others have.")
+        raise DataError(f"Graph {index} has no {name}, but others do.")
     if part.dtype.kind not in "iubf":
         raise DataError(f"{name} of graph {index} is {part.dtype}, not numbers.")
     if part.ndim == 0 or len(part) != count:

@@ -1,1 +1,1 @@
-"""Kernels: sparse products, messages, edge scores and the like, compiled or by torch."""
+"""Kernels: sparse products, messages, edge scores and similar, compiled or with torch."""

@@ -1,4 +1,4 @@
-"""Edges that a View adds: their messages, and which pairs of nodes are joined already."""
+"""Edges that a View adds: their messages, and which pairs of nodes are already connected."""
 
 from __future__ import annotations
 

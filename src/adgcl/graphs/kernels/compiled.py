@@ -1,8 +1,8 @@
-"""Compiled loops, for what torch has no kernel for, or only as a chain of slow ones.
+"""Compiled loops, where torch has no kernel or only a chain of slow ones.
 
-At the paper's width (32) a torch call takes as long as the arithmetic it starts. A loop that Numba compiles does in one
-pass what takes torch five, and is called in two microseconds, because it is given addresses instead of arrays: each of
-those would cost as much as the whole call. The machine code is cached on disk: only a machine's first run compiles.
+At the paper's width (32) a torch call takes as long as the arithmetic it starts. A loop compiled by Numba does in one
+pass what takes torch five. A call takes two microseconds, because it passes addresses instead of arrays, each of which
+would cost as much as the whole call. The machine code is cached on disk: only the first run on a machine compiles.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from numba import types
 from numba.extending import intrinsic
 from torch import Tensor
 
-# Rows whose sum is taken before it is added to those of others: a single long sum in 32 bits would lose digits.
+# Rows are summed in blocks of this size: a single long sum in 32 bits would lose digits.
 RUN = 128
 
 
 def compiled(loop: Callable[..., None]) -> Callable[..., None]:
-    """Compile a loop. It may reorder and fuse sums, but keeps NaN and infinity: they are how a failure shows."""
+    """Compile a loop. It may reorder and fuse sums, but keeps NaN and infinity, which reveal failures."""
     options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "fastmath": {"contract", "reassoc", "nsz"}}
     try:
         kernel: Callable[..., None] = numba.njit(cache=True, **options)(loop)
     except RuntimeError:
-        # Nowhere to write: neither beside this package nor in the user's cache folder. Every process compiles again.
+        # Neither the package folder nor the user's cache folder is writable: every process compiles again.
         kernel = numba.njit(**options)(loop)
     return kernel
 
@@ -37,7 +37,7 @@ def compiles(*tensors: Tensor | None) -> bool:
 
 
 def addresses(*tensors: Tensor | None) -> tuple[int, ...]:
-    """Where the numbers of contiguous tensors stand in memory; 0 for None."""
+    """The memory addresses of contiguous tensors; 0 for None."""
     return tuple(0 if tensor is None else tensor.data_ptr() for tensor in tensors)
 
 

@@ -33,13 +33,13 @@ def edge_scores(
 
 
 class _EdgeScores(torch.autograd.Function):
-    """Nothing is kept of what is computed per edge; the backward pass adds the two shares of each edge again."""
+    """Nothing per edge is stored; the backward pass adds the two shares of each edge again."""
 
     @staticmethod
     def forward(
         ctx: Any, node_emb: Tensor, ends: Tensor, bias: Tensor, score: Tensor, score_bias: Tensor, batch: GraphBatch
     ) -> Tensor:
-        # A row has the node's share as a source, then that as a target.
+        # A row has the node's share as a source, then as a target.
         shares = torch.addmm(torch.cat((torch.zeros_like(bias), bias)), node_emb, ends.t())
         scores = torch.empty(batch.num_edges)
         _score(*_place(shares, batch), *addresses(score, scores))
@@ -63,7 +63,7 @@ class _EdgeScores(torch.autograd.Function):
 
 
 def _place(shares: Tensor, batch: GraphBatch) -> tuple[int, ...]:
-    """What both loops are told of the shares and the edges."""
+    """The arguments of both loops: shares and edges."""
     return *addresses(shares, batch.crow, batch.col), len(shares), shares.shape[1] // 2
 
 
@@ -97,7 +97,7 @@ def _score_backward(
         for e in range(crow[i], crow[i + 1]):
             source: Any = np.uint64(col[e])
             slope = grad[e]
-            # Two loops, because the compiler gives up on more places that might be the same.
+            # Two loops, because the compiler gives up if too many arrays might overlap.
             for j in range(width):
                 hidden = shares[source, 0, j] + shares[i, 1, j]
                 through = np.float32(0) if hidden <= 0 else slope

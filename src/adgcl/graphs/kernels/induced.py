@@ -1,4 +1,4 @@
-"""Induced subgraphs: a batch without the nodes that a View takes away."""
+"""Induced subgraphs: a batch without the nodes that a View removes."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from adgcl.graphs.store.view import AddedEdges, View
 def induced(batch: GraphBatch, view: View) -> tuple[GraphBatch, View]:
     """The nodes that `view` keeps and the edges between them, and what else the View says about those.
 
-    For a View whose node weights are 0 or 1: the smaller batch means the same, and costs less to embed than rows that
-    count for nothing. Every graph must keep a node.
+    For a View whose node weights are 0 or 1: the smaller batch is equivalent and costs less to embed. Every graph must
+    keep a node.
     """
     if view.node_keep is None:
         return batch, view
@@ -30,7 +30,7 @@ def induced(batch: GraphBatch, view: View) -> tuple[GraphBatch, View]:
         crow=_ends(target, len(nodes)),
         col=rows(place, rows(batch.col, edges)),
         target=target,
-        # An edge stays with its opposite: they have the same ends.
+        # An edge stays together with its reverse: they have the same ends.
         reverse=None if batch.reverse is None else rows(edge_place, rows(batch.reverse, edges)),
         x=_taken(batch.x, nodes),
         x_num=_taken(batch.x_num, nodes),

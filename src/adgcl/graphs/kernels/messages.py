@@ -45,7 +45,7 @@ def edge_message_sum(
 
 
 class _MessageSum(torch.autograd.Function):
-    """Nothing as large as the edges is kept: the backward pass adds up each message again."""
+    """Nothing as large as the edges is stored: the backward pass recomputes each message."""
 
     @staticmethod
     def forward(
@@ -77,7 +77,7 @@ class _MessageSum(torch.autograd.Function):
 def _place(
     x: Tensor, table: Tensor, keep: Tensor | None, code: Tensor, edges: Edges, at_nodes: Tensor
 ) -> tuple[Any, ...]:
-    """What every loop is told: addresses and sizes."""
+    """The arguments of every loop: addresses and sizes."""
     sizes = len(x), len(table), len(code), len(at_nodes), x.shape[1]
     return *addresses(x, table, code, edges.col, edges.target, at_nodes, keep), *sizes
 
@@ -87,7 +87,7 @@ def _arrays(
     x_at: int, table_at: int, code_at: int, col_at: int, target_at: int, nodes_at: int, keep_at: int,
     num_x: int, num_codes: int, num_edges: int, num_nodes: int, width: int,
 ) -> Any:  # fmt: skip
-    """What stands at these addresses: rows of sources, bonds and targets, and of each edge the numbers of its three."""
+    """The arrays at these addresses: rows of sources, bonds and targets, and the three row numbers of each edge."""
     x, table, at_nodes = (
         floats(x_at, (num_x, width)), floats(table_at, (num_codes, width)), floats(nodes_at, (num_nodes, width))
     )  # fmt: skip
@@ -132,7 +132,7 @@ def _add_messages_backward(floor: float, of_x_at: int, of_table_at: int, *place:
     for e in range(len(col)):
         source, bond, node = np.uint64(col[e]), np.uint64(code[e]), np.uint64(target[e])
         weight = keep[e] if weighted else np.float32(1)
-        # Several loops, because the compiler gives up on more places that might be the same.
+        # Several loops, because the compiler gives up if too many arrays might overlap.
         for j in range(width):
             slope = weight * grad[node, j]
             passed[j] = np.float32(0) if x[source, j] + table[bond, j] <= least else slope

@@ -24,8 +24,8 @@ def wide_products(device: torch.device) -> AbstractContextManager[object]:
 def half_products(device: torch.device) -> AbstractContextManager[object]:
     """A context in which dense layers compute in bfloat16, where the machine has instructions for it.
 
-    Without them torch takes ten times as long as in 32 bits, so 32 bits it is. With EMULATE in the environment factors
-    and results are rounded as bfloat16 has them and multiplied in 32 bits: its numbers, to judge what they do.
+    Without them torch takes ten times as long as in 32 bits, so 32 bits are used. With EMULATE in the environment,
+    factors and results are rounded to bfloat16 and multiplied in 32 bits: the same numbers, to measure their effect.
     """
     if device.type != "cpu" or has_half_products():
         return torch.autocast(device.type, dtype=torch.bfloat16)
@@ -39,7 +39,7 @@ def has_half_products() -> bool:
 
 
 class RoundedProducts(TorchFunctionMode):
-    """Dense layers in 32 bits, what goes in and comes out rounded to 16: forward, and in the backward pass too."""
+    """Dense layers in 32 bits with inputs and outputs rounded to 16, in the forward and backward pass."""
 
     def __torch_function__(self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None) -> Any:
         if func is not F.linear:

@@ -1,9 +1,9 @@
 """Quotient: nodes that a network cannot tell apart are computed once.
 
-A layer gives like rows to nodes with like rows and like neighbourhoods, and molecules are full of those: after one
-layer a batch of 64 has three to five nodes for every different one, after five layers still five for four. The colours
-of Weisfeiler and Lehman say which nodes are alike, so every layer can run on one node of each class. The numbers are
-the same, the products of wide layers are a quarter to a half smaller.
+A layer gives equal rows to nodes with equal rows and equal neighbourhoods, and molecules are full of those: after one
+layer a batch of 64 has three to five nodes per distinct one, after five layers still five per four. Weisfeiler-Lehman
+colours say which nodes are equal, so every layer can run on one node of each class. The results are the same, and the
+products of wide layers are a quarter to a half smaller.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def quotient(batch: GraphBatch, layers: int) -> Quotient:
 
 
 def opening(batch: GraphBatch, classes: Quotient, edge_keep: Tensor | None, node_keep: Tensor | None) -> Block:
-    """The first layer of a View: its weights make every node a class of its own, but before it there are as few."""
+    """The first layer of a View: its weights make every node its own class, but there are as few classes before it."""
     every = torch.arange(batch.num_edges)
     return Block(classes.initial, node_keep, rows(classes.initial, batch.col), batch.target, every, edge_keep)
 

@@ -48,7 +48,7 @@ class _SharedRowSum(torch.autograd.Function):
 
 
 def _place(inputs: Any, at_nodes: Tensor) -> tuple[int, ...]:
-    """What every loop is told: addresses and sizes."""
+    """The arguments of every loop: addresses and sizes."""
     table, _, own, row, _ = inputs
     return *addresses(*inputs, at_nodes), len(own), len(row), *table.shape
 

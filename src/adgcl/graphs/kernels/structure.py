@@ -1,4 +1,4 @@
-"""What a graph is made of, counted: labels, degrees, and the neighbourhoods of Weisfeiler and Lehman."""
+"""Counts of a graph's parts: labels, degrees, and Weisfeiler-Lehman neighbourhoods."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from adgcl.graphs.store.ranges import IntArray
 Colours = npt.NDArray[np.uint64]
 Counts = npt.NDArray[np.float64]
 
-# Odd factors lose nothing, and keep the parts of a sum from trading places.
+# Odd factors lose nothing, and make the terms of a sum distinguishable.
 _OWN, _FAR = np.uint64(3), np.uint64(5)
 # Where bins of degrees begin: one for each degree up to 16, then one for each doubling; the last has no end.
 DEGREE_BINS: IntArray = np.concatenate([np.arange(17), 2 ** np.arange(5, 13)])
 
 
 def wl_colours(batch: GraphBatch, iterations: int, reals: bool = False) -> list[Colours]:
-    """The colours of all nodes: a hash of their labels, then, again and again, of their own and incoming colours.
+    """The colours of all nodes: a hash of their labels, then repeatedly of their own and incoming colours.
 
-    `c_i <- hash(c_i, sum over edges e = (j -> i) of hash(c_j, label_e))`. Like neighbourhoods have like colours in
-    whatever graphs they are; unlike ones have like colours once in 2^64. A sum (which wraps round and loses nothing)
-    does not mind the order of nodes or edges, and needs neither sorting nor a table of what was seen. With `reals`,
-    real values that nodes and edges carry are labels too.
+    `c_i <- hash(c_i, sum over edges e = (j -> i) of hash(c_j, label_e))`. Equal neighbourhoods have equal colours in
+    any graph; different ones collide once in 2^64. A sum (which wraps around and loses nothing) does not depend on the
+    order of nodes or edges, and needs neither sorting nor a table of known colours. With `reals`, real values of nodes
+    and edges are labels too.
     """
     source = batch.col.numpy()
     starts = batch.crow.numpy().astype(np.int64)
@@ -63,7 +63,7 @@ def _labels(count: int, codes: Tensor | None, values: Tensor | None) -> Colours:
 
 
 def _hashed(values: Colours) -> Colours:
-    """Scramble 64 bits so that like inputs look unlike (SplitMix64, Steele et al. 2014)."""
+    """Scramble 64 bits so that similar inputs look different (SplitMix64, Steele et al. 2014)."""
     bits = values + np.uint64(0x9E3779B97F4A7C15)
     bits ^= bits >> np.uint64(30)
     bits *= np.uint64(0xBF58476D1CE4E5B9)

@@ -23,7 +23,7 @@ RUN_EDGES = 1 << 18
 class Adjacency:
     """Edges by graph, target and source, with their feature rows; node and edge numbers local to their graph.
 
-    `reverse` is the place of each edge's opposite, None unless every edge has exactly one.
+    `reverse` is the position of each edge's reverse, None unless every edge has exactly one.
     """
 
     edge_counts: IntArray
@@ -102,7 +102,7 @@ def _without_repeats(row: IntArray, column: IntArray, order: Ints | None) -> Int
 
 
 def _opposites(row: IntArray, column: IntArray, num_nodes: int) -> IntArray | None:
-    """Place of each edge's opposite.
+    """The position of each edge's reverse.
 
     Sorted by column, then row, the k-th edge of a symmetric graph is the opposite of the k-th edge sorted by
     row, then column; equal edges pair up in order because the sort is stable.
@@ -116,7 +116,7 @@ def _opposites(row: IntArray, column: IntArray, num_nodes: int) -> IntArray | No
 
 
 def _joined(parts: list[Any]) -> Any:
-    """One array of all parts, or None if one is missing; the widest integer type among them holds all."""
+    """One array of all parts in their widest integer type, or None if a part is missing."""
     return None if any(part is None for part in parts) else np.concatenate(parts)
 
 

@@ -17,7 +17,7 @@ from adgcl.graphs.store.store import GraphStore
 
 @dataclass(frozen=True, eq=False)
 class GraphBatch:
-    """Several graphs as one big sparse graph.
+    """Several graphs as one large sparse graph.
 
     Row i of the adjacency (`crow`, `col`) lists the sources of the edges that point at node i. `target [E]` repeats i
     for each of them. `reverse [E]` is the position of the opposite edge, or None if some edge has none.
@@ -58,7 +58,7 @@ class GraphBatch:
         return torch.stack((self.col, self.target))
 
     def owners(self, copies: int) -> Tensor:
-        """The graph of every node, for several copies of the batch standing one after another."""
+        """The graph of every node, for several concatenated copies of the batch."""
         if copies not in self._owners:
             self._owners[copies] = torch.cat([self.batch + copy * self.num_graphs for copy in range(copies)])
         return self._owners[copies]
@@ -122,7 +122,7 @@ def cut_batch(store: GraphStore, ids: IntArray) -> GraphBatch:
     col, target = np.empty(num_edges, np.int64), np.empty(num_edges, np.int64)
     symmetric = store.edge_reverse is not None
     reverse = np.empty(num_edges if symmetric else 0, np.int64)
-    # Plain arrays: the loop knows none that are mapped from a file.
+    # Plain arrays: the loop does not accept memory-mapped ones.
     packed = [np.asarray(a) for a in (store.in_degree, store.edge_source, store.edge_reverse if symmetric else reverse)]
     _cut(ids, store.node_ptr, store.edge_ptr, *packed, node_ends, edge_ends, batch, crow, col, target, reverse)
     as_tensor = torch.from_numpy
@@ -144,7 +144,7 @@ def _cut(
     ids: Any, node_ptr: Any, edge_ptr: Any, in_degree: Any, source: Any, opposite: Any, node_ends: Any, edge_ends: Any,
     batch: Any, crow: Any, col: Any, target: Any, reverse: Any,
 ) -> None:  # fmt: skip
-    """Copy the rows of every graph, numbers local to a graph becoming numbers of the batch."""
+    """Copy the rows of every graph; numbers local to a graph become numbers in the batch."""
     node = 0
     crow[0] = 0
     for k in range(len(ids)):
@@ -163,7 +163,7 @@ def _cut(
 
 
 def _features(store: GraphStore, ids: IntArray, node_ends: IntArray, edge_ends: IntArray) -> dict[str, Tensor | None]:
-    """What nodes, edges and graphs carry."""
+    """The features of nodes and edges, and the labels of graphs."""
     nodes = edges = ids[:0]
     if store.x is not None or store.x_num is not None:
         nodes = concatenated_ranges(store.node_ptr[ids], node_ends)

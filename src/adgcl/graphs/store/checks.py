@@ -1,4 +1,4 @@
-"""What arrays must look like before they are packed, and messages that say which graph is wrong."""
+"""Checks on arrays before they are packed, with messages that name the faulty graph."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def check_ends(source: Ints, target: Ints, limit: IntArray, graph_of_edge: IntAr
 
 
 def covering(spec: FeatureSpec, found: FeatureSpec) -> FeatureSpec:
-    """`spec`, once it is sure to describe the features that were `found`."""
+    """`spec`, after checking that it describes the features that were `found`."""
     for what, declared, seen in (("node", spec.node, found.node), ("edge", spec.edge, found.edge)):
         fits = len(declared.sizes) == len(seen.sizes) and declared.num_dim == seen.num_dim
         if not fits or any(top > size for top, size in zip(seen.sizes, declared.sizes, strict=True)):
@@ -124,7 +124,7 @@ def covering(spec: FeatureSpec, found: FeatureSpec) -> FeatureSpec:
 
 
 def _signed(numbers: npt.NDArray[Any]) -> Ints:
-    """Integers as they are, but never so wide and unsigned that numpy would add them as reals."""
+    """Integers as they are, except unsigned types so wide that numpy would add them as floats."""
     if numbers.size and numbers.dtype.kind not in "iu":
         raise DataError(f"The edge index is {numbers.dtype}, not integers.")
     narrow = numbers.dtype.kind in "iu" and numbers.dtype != np.uint64

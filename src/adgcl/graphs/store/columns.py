@@ -1,4 +1,4 @@
-"""A column joined piece by piece; a long one lies in a temporary file, so that memory stays bounded."""
+"""A column joined piece by piece; a long one goes to a temporary file, so that memory stays bounded."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from adgcl.core.files import explain_os_errors
 
 Array = npt.NDArray[Any]
 
-# A column keeps so many bytes in memory before they go to its file.
+# A column keeps this many bytes in memory before writing to its file.
 _IN_MEMORY = 1 << 25
 
 
 class GrowingColumn:
-    """Arrays that will stand one after another, in the type that holds them all."""
+    """Arrays to be concatenated, in the type that holds them all."""
 
     def __init__(self) -> None:
         self._pieces: list[Array] = []
@@ -26,7 +26,7 @@ class GrowingColumn:
         self._lacking = False
 
     def append(self, piece: Array | None) -> None:
-        """Add a piece; a column that some piece lacks (None) is lacking in the whole."""
+        """Add a piece; if any piece is missing (None), the whole column is."""
         if piece is None or self._lacking:
             self._pieces, self._spilled, self._lacking = [], None, True
             return
@@ -69,7 +69,7 @@ class _Spilled:
         self.rows += len(rows)
 
     def mapped(self) -> Array:
-        """The rows, still on disk; the file goes when the last array that looks at it does."""
+        """The rows, still on disk; the file is deleted with the last array that uses it."""
         with explain_os_errors(Path(tempfile.gettempdir())):
             self.file.flush()
         return np.asarray(np.memmap(self.file, self.dtype, "r", shape=(self.rows, *self.shape)))

@@ -1,4 +1,4 @@
-"""Joining stores: graphs number their nodes locally, so packed arrays simply stand one after another."""
+"""Joining stores: graphs number their nodes locally, so packed arrays are simply concatenated."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ _ROWS = ("in_degree", "edge_source", "edge_reverse", "x", "x_num", "edge_attr", 
 class Joining:
     """Stores joined as they come; they must agree in features and task, and have no ids.
 
-    None of them is kept, and long columns are joined on disk: memory does not grow with the number of graphs, but for
-    the few bytes each that say where it starts.
+    None of them is kept, and long columns are joined on disk: memory does not grow with the number of graphs, except by
+    a few bytes each that say where it starts.
     """
 
     def __init__(self) -> None:

@@ -1,4 +1,4 @@
-"""What kind of task a column of labels is, when nobody says so."""
+"""The kind of task of a column of labels, guessed when it is not given."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def guess_labels(values: npt.ArrayLike, whole_numbers: bool) -> tuple[Labels, Ta
 
 
 def stack_labels(values: Sequence[npt.NDArray[Any] | None], task: Task | None = None) -> tuple[Labels | None, Task]:
-    """One row of labels per graph from what each graph carries, None being a graph without any.
+    """One row of labels per graph from each graph's own labels; None is a graph without any.
 
     With a `task` the labels stay as they are, else it is guessed.
     """

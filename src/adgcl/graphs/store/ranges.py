@@ -9,7 +9,7 @@ IntArray = npt.NDArray[np.int64]
 
 
 def offsets(counts: npt.ArrayLike) -> IntArray:
-    """Where each run starts when runs of these lengths stand one after another; the total comes last."""
+    """Where each run starts when runs of these lengths are concatenated; the total comes last."""
     counts = np.asarray(counts)
     ends = np.empty(len(counts) + 1, dtype=np.int64)
     ends[0] = 0

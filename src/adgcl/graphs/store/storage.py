@@ -84,7 +84,7 @@ def open_store(path: Path) -> GraphStore:
     arrays, metadata = _map_file(Path(path))
     ids = PackedStrings(arrays.pop("ids_text"), arrays.pop("ids_ends")) if "ids_ends" in arrays else None
     try:
-        # The two pointer arrays are read for every batch: worth real memory (16 bytes a graph).
+        # The two pointer arrays are read for every batch, so they are kept in memory (16 bytes per graph).
         arrays["node_ptr"], arrays["edge_ptr"] = np.array(arrays["node_ptr"]), np.array(arrays["edge_ptr"])
         store = GraphStore(
             **{name: arrays.get(name) for name in _ARRAYS},  # type: ignore[arg-type]
@@ -139,7 +139,7 @@ def _read_header(path: Path) -> tuple[dict[str, Any], dict[str, str]]:
         raise DataError(f"{path} is not a packed graph store of format {FORMAT}.", _PACK_AGAIN)
     end = max((entry["data_offsets"][1] for entry in header.values()), default=0)
     if size < 8 + length + end:
-        raise DataError(f"{path} is cut off: {size} bytes of {8 + length + end}.", _PACK_AGAIN)
+        raise DataError(f"{path} is truncated: {size} bytes of {8 + length + end}.", _PACK_AGAIN)
     return {name: {**entry, "base": 8 + length} for name, entry in header.items()}, metadata
 
 
@@ -187,7 +187,7 @@ _PIECE = 1 << 25
 
 def write_tensors(path: Path, arrays: Mapping[str, Array], metadata: Mapping[str, str]) -> None:
     """What `safetensors.numpy.save_file` writes, without its second copy of all arrays in memory."""
-    # The widest types first, as safetensors has it: then every array starts at a multiple of its item size.
+    # The widest types first, as in safetensors, so that every array starts at a multiple of its item size.
     order = sorted(arrays, key=lambda name: (-arrays[name].dtype.itemsize, name))
     header: dict[str, Any] = {"__metadata__": dict(metadata)}
     end = 0
@@ -205,7 +205,7 @@ def write_tensors(path: Path, arrays: Mapping[str, Array], metadata: Mapping[str
 
 
 def _write(file: IO[bytes], array: Array) -> None:
-    """Write an array piece by piece, and let go of the pages of a mapped one: they would all stay resident."""
+    """Write an array piece by piece, releasing the pages of a mapped one, which would all stay resident."""
     flat = array.reshape(-1).view(np.uint8)
     mapping = None if array.flags.writeable else _mapping(array)
     for start in range(0, len(flat), _PIECE):
@@ -215,7 +215,7 @@ def _write(file: IO[bytes], array: Array) -> None:
 
 
 def _mapping(array: Array) -> mmap.mmap | None:
-    """The file mapping below an array, where there is one and the system can be told what is no longer needed."""
+    """The file mapping behind an array, if there is one and the system can release its pages."""
     below: Any = array
     while isinstance(below, np.ndarray):
         below = below.base

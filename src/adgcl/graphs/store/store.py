@@ -79,13 +79,13 @@ class GraphStore:
         return str(self.ids[index]) if self.ids is not None else str(index)
 
     def batch(self, ids: npt.ArrayLike) -> GraphBatch:
-        """Cut a minibatch of these graphs, in this order; a graph may be asked for twice."""
+        """Cut a minibatch of these graphs, in this order; a graph may appear twice."""
         from adgcl.graphs.store.batch import cut_batch
 
         return cut_batch(self, self.graph_numbers(ids))
 
     def graph_numbers(self, ids: npt.ArrayLike) -> IntArray:
-        """`ids` as numbers 0..len-1: negative ones count from the end, a mask stands for its true places."""
+        """`ids` as numbers 0..len-1: negative ones count from the end, a mask selects where it is true."""
         numbers = np.asarray(ids)
         if numbers.dtype == bool and numbers.shape == (len(self),):
             return np.flatnonzero(numbers)
@@ -145,7 +145,7 @@ def pack(
     """Check and pack graphs given as flat arrays.
 
     `edge_index [2, E]` holds (source, target) as node numbers local to their graph, graph after graph, in any
-    order within a graph. Node and edge rows stand in the same order as the counts say. `simple` leaves out
+    order within a graph. Node and edge rows follow the order of the counts. `simple` leaves out
     self-loops and all but the first of repeated edges.
     """
     node_ptr, edge_ptr = offsets(node_counts), offsets(edge_counts)

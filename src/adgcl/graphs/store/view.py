@@ -29,9 +29,9 @@ class View:
     """Keep weights between 0 (gone) and 1 (untouched); None means that nothing of the kind is changed.
 
     `edge_keep [E]` weighs messages. `node_keep [N]` weighs the messages a node sends, its share of the readout and its
-    share of the statistics that normalise; at 0 all is as if the graph never had the node (its own row is then without
-    meaning), and a graph that lost all its nodes reads out as zeros. `feature_keep [N]` fades a node's own features to
-    a learned mask. `added` are new edges, each with its own weight.
+    share of the statistics that normalise; at 0 everything is as if the graph never had the node (its own row is then
+    meaningless), and a graph that lost all its nodes reads out as zeros. `feature_keep [N]` fades a node's own features
+    to a learned mask. `added` are new edges, each with its own weight.
     """
 
     edge_keep: Tensor | None = None
@@ -41,17 +41,17 @@ class View:
 
     @property
     def unchanged(self) -> bool:
-        """Whether this is the batch as it is."""
+        """Whether this leaves the batch unchanged."""
         return self.edge_keep is None and self.node_keep is None and self.starts_unchanged
 
     @property
     def starts_unchanged(self) -> bool:
-        """Whether nodes that are alike in the batch still carry the same and hear the same, if with other weights."""
+        """Whether equal nodes of the batch still have equal features and messages, even if weighted differently."""
         return self.feature_keep is None and self.added is None
 
 
 def combined(views: Sequence[View]) -> View:
-    """All changes at once: weights of the same kind multiply, added edges stand side by side."""
+    """All changes at once: weights of the same kind multiply, added edges are concatenated."""
     return reduce(_both, views)
 
 

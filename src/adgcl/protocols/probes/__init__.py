@@ -1,4 +1,4 @@
-"""Probes: how good is one matrix of embeddings, judged by simple models trained on top of it."""
+"""Probes: how good a matrix of embeddings is, measured by simple models trained on it."""
 
 from adgcl.protocols.probes.folds import Folds, Mode
 from adgcl.protocols.probes.judge import ProbeName, probe_folds, probe_split

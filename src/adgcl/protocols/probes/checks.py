@@ -1,4 +1,4 @@
-"""Is this embedding matrix, with these labels, something that can be judged at all?"""
+"""Checks that an embedding matrix with its labels can be evaluated."""
 
 from __future__ import annotations
 
@@ -65,10 +65,10 @@ def check_labelled(graph_emb: ArrayLike, y: ArrayLike, task: Task) -> Labelled:
         bad = int((~np.isfinite(x)).any(1).sum())
         raise DataError(
             f"The embeddings of {bad} of {len(x)} graphs contain NaN or infinite values.",
-            "Training has probably diverged: lower the learning rate, or judge an earlier checkpoint.",
+            "Training has probably diverged: lower the learning rate, or evaluate an earlier checkpoint.",
         )
     if task.kind == "none":
-        raise DataError("The data has no labels, so its embeddings cannot be judged by a probe.")
+        raise DataError("The data has no labels, so its embeddings cannot be evaluated with a probe.")
     if task.metric not in _METRICS[task.kind]:
         known = ", ".join(_METRICS[task.kind])
         raise ConfigError(f"A {task.kind} task cannot be scored by {task.metric!r}.", f"Known: {known}.")
@@ -102,13 +102,13 @@ def check_split(split: Mapping[str, NDArray[np.integer]], labelled: Labelled) ->
     for part in PARTS:
         part_ids = np.asarray(split[part], dtype=np.intp).ravel()
         if len(part_ids) and (part_ids.min() < 0 or part_ids.max() >= n):
-            raise DataError(f"The split's {part} part names graphs outside 0..{n - 1}.")
+            raise DataError(f"The split's {part} part contains graphs outside 0..{n - 1}.")
         ids[part] = part_ids[has_label[part_ids]]
         if not len(ids[part]):
             raise DataError(f"The split's {part} part has no labelled graph.")
     everything = np.concatenate(list(ids.values()))
     if len(np.unique(everything)) != len(everything):
         raise DataError(
-            "A graph stands twice in the split.", "Train, valid and test must not share graphs or repeat one."
+            "A graph occurs twice in the split.", "Train, valid and test must not share graphs or repeat one."
         )
     return ids

@@ -46,7 +46,7 @@ class Folds:
 
 
 def fold_seed(seed: int, mode: Mode, epoch: int = 0) -> int:
-    """What decides the folds of a run: as published the epoch too, for the authors draw new folds every time."""
+    """What decides the folds of a run; as published also the epoch, since the authors redraw folds every time."""
     place = ("folds", epoch) if mode == "as_published" else ("folds",)
     return derived_seed(seed, *place) % (1 << 32)
 
@@ -60,7 +60,7 @@ def cross_validation(data: Labelled, mode: Mode, seed: int, num_folds: int) -> F
             f"At least {_FEWEST_GRAPHS} are needed.",
         )
     if data.single_class_column and len(np.unique(data.y)) < 2:
-        raise DataError("All labelled graphs have the same label: there is nothing to tell apart.")
+        raise DataError("All labelled graphs have the same label: there is nothing to predict.")
     strict = mode == "strict"
     parts = _strict_parts(data, seed, num_folds) if strict else _published_parts(n, seed, num_folds)
     train, valid, test = (np.stack([_mask(n, part[i]) for part in parts]) for i in range(3))
@@ -80,7 +80,7 @@ def given_split(data: Labelled, ids: Mapping[str, Ints], mode: Mode) -> Folds:
 
 
 def _published_parts(n: int, seed: int, num_folds: int) -> list[tuple[Ints, Ints, Ints]]:
-    """Shuffled folds, not stratified; a random fifth of what is left validates."""
+    """Shuffled folds, not stratified; a random fifth of the rest is for validation."""
     random = np.random.RandomState(seed % 2**32)
     parts = []
     for rest, test in KFold(min(num_folds, n), shuffle=True, random_state=random).split(np.zeros(n)):
@@ -95,7 +95,7 @@ def _strict_parts(data: Labelled, seed: int, num_folds: int) -> list[tuple[Ints,
     count = _num_folds(num_folds, len(data.y), labels, data.task.metric == "rocauc")
     if count < 2:
         raise DataError(
-            "A class has a single graph, so no folds can both train and test it.",
+            "A class has a single graph, so it cannot be in both training and test folds.",
             "Add graphs of that class, or leave it out.",
         )
     none = np.zeros(0, dtype=np.intp)
@@ -110,7 +110,7 @@ def _inner_masks(data: Labelled, train: Ints, mode: Mode, seed: int) -> tuple[Ma
     """
     labels = data.y[train, 0] if data.single_class_column else None
     count = _num_folds(_INNER_FOLDS, len(train), labels, data.task.metric == "rocauc")
-    if count < 2:  # no class is large enough to be spread over folds
+    if count < 2:  # no class is large enough to spread over folds
         labels, count = None, min(_INNER_FOLDS, len(train))
     if count < 2 or (mode == "as_published" and data.several_binary):
         return np.zeros((0, len(data.y)), dtype=bool), np.zeros((0, len(data.y)), dtype=bool)
@@ -120,7 +120,7 @@ def _inner_masks(data: Labelled, train: Ints, mode: Mode, seed: int) -> tuple[Ma
 
 
 def _num_folds(wanted: int, n: int, labels: Floats | None, needs_both: bool) -> int:
-    """As many folds as wanted, or fewer: a score that needs both classes needs both in every fold."""
+    """As many folds as requested, or fewer: a score that needs both classes needs both in every fold."""
     if labels is None:
         return min(wanted, n)
     sizes = np.unique(labels, return_counts=True)[1]
@@ -146,6 +146,6 @@ def _mask(n: int, ids: Ints) -> Mask:
 
 
 def _stack_padded(masks: list[Mask]) -> Mask:
-    """Stack `[s_i, n]` masks; folds with fewer fits get empty ones, which no score counts."""
+    """Stack `[s_i, n]` masks; folds with fewer fits get empty ones, which no score uses."""
     most = max(len(m) for m in masks)
     return np.stack([np.pad(m, ((0, most - len(m)), (0, 0))) for m in masks])

@@ -1,4 +1,4 @@
-"""Judge one matrix of graph embeddings, by cross-validation or on a given split."""
+"""Evaluate one matrix of graph embeddings, by cross-validation or on a given split."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def probe_folds(
     seed: int,
     num_folds: int = 10,
 ) -> ProbeScore:
-    """Judge embeddings `[n, d]` by cross-validation; graphs without a label are left out.
+    """Evaluate embeddings `[n, d]` by cross-validation; graphs without a label are left out.
 
     `as_published`: shuffled folds of 72 % training, 18 % validation, 10 % test. The scaler sees the whole
     training part, C is chosen in it by 5-fold cross-validation, and the model is scored on the other two.
@@ -53,14 +53,14 @@ def probe_split(
     mode: Mode,
     seed: int = 0,
 ) -> ProbeScore:
-    """Judge embeddings `[n, d]` on a given split: ids of the train, valid and test graphs.
+    """Evaluate embeddings `[n, d]` on a given split: ids of the train, valid and test graphs.
 
     `as_published`: the penalty is chosen by 5-fold cross-validation on train, by the metric of the task;
     several binary tasks get C = 1, and their missing labels count as 0 in training.
 
-    `strict`: the penalty is chosen on valid, for every task of its own; missing labels are left out.
+    `strict`: the penalty is chosen on valid, separately for each task; missing labels are left out.
 
-    Nothing is drawn at random here: `seed` is accepted so that both ways of judging are called alike.
+    Nothing is random here: `seed` is accepted so that both functions have the same signature.
     """
     _check_names(probe, mode, 2)
     data = check_labelled(graph_emb, y, task)

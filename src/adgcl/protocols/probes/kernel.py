@@ -13,7 +13,7 @@ from adgcl.protocols.probes.folds import Folds, Mode
 from adgcl.protocols.probes.linear import binary_settings
 from adgcl.protocols.solvers.arrays import Floats, Ints, Mask
 
-# A kernel of so many rows fills half a gigabyte; beyond it libsvm computes entries when it needs them.
+# A kernel of this many rows takes half a gigabyte; beyond it libsvm computes entries as needed.
 _MAX_KERNEL_ROWS = 8000
 
 
@@ -84,7 +84,7 @@ class KernelCandidates:
 
 
 class _Kernel:
-    """What a support vector machine is given: kernel values if they fit in memory, else the features."""
+    """The input of a support vector machine: kernel values if they fit in memory, else the features."""
 
     def __init__(self, train: Floats, rows: Floats) -> None:
         variance = train.var()

@@ -53,7 +53,7 @@ class LinearCandidates:
 
 
 def _distinct_fits(folds: Folds) -> tuple[Mask, Mask, Ints]:
-    """Training parts `[m, n]`, the graphs that standardise them, and where refits and inner fits stand."""
+    """Training parts `[m, n]`, the graphs that standardise them, and the positions of refits and inner fits."""
     n = folds.train.shape[1]
     train = np.concatenate([folds.train, folds.fit.reshape(-1, n)])
     scale_on = np.concatenate([folds.train, folds.scale_on.reshape(-1, n)])
@@ -81,7 +81,7 @@ class SvcFits:
         y = data.y[:, 0]
         self._classes = np.unique(y[~np.isnan(y)])
         self._num_classes = max(2, len(self._classes))
-        # Where an unlabelled graph lands does not matter: no training part holds it.
+        # The class of an unlabelled graph does not matter: no training part holds it.
         self._labels = np.minimum(np.searchsorted(self._classes, y), len(self._classes) - 1)
         signs = one_vs_rest(self._labels, train, self._num_classes)
         repeated = scaling[np.repeat(np.arange(len(train)), len(signs) // len(train))]

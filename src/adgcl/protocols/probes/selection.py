@@ -73,14 +73,14 @@ def _selection_scores(data: Labelled, folds: Folds, predicted: Floats) -> Floats
 
 
 def _choose(scores: Floats, higher_is_better: bool, joint: bool) -> tuple[Ints, Floats]:
-    """The index `[f, t]` of the best mean score, and that score; among equals the smallest penalty wins."""
+    """The index `[f, t]` of the best mean score, and that score; ties go to the smallest penalty."""
     tasks = scores.shape[3]
     if joint:
         scores = mean_defined(scores, 3)[..., None]
     means = mean_defined(scores, 1)
     worst_first = np.where(np.isnan(means), -np.inf, means if higher_is_better else -means)
     chosen = worst_first.argmax(1)
-    # Where nothing could be scored, take the middle of the grid: C = 1 or alpha = 1.
+    # If nothing could be scored, take the middle of the grid: C = 1 or alpha = 1.
     chosen = np.where(np.isneginf(worst_first).all(1), means.shape[1] // 2, chosen)
     best = np.take_along_axis(means, chosen[:, None, :], axis=1)[:, 0]
     shape = (len(chosen), tasks)
@@ -95,7 +95,7 @@ def _fold_scores(data: Labelled, predicted: Floats, parts: Mask) -> Floats:
 
 
 def mean_defined(values: Floats, axis: int) -> Floats:
-    """The mean of what is not NaN; NaN where nothing is."""
+    """The mean of the values that are not NaN; NaN if there are none."""
     count = (~np.isnan(values)).sum(axis)
     with np.errstate(invalid="ignore", divide="ignore"):
         mean: Floats = np.nansum(values, axis=axis) / count

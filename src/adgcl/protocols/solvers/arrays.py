@@ -1,4 +1,4 @@
-"""Names for the kinds of arrays the solvers speak of."""
+"""Names for the kinds of arrays the solvers use."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The problems that Newton still works on, and what a way to find their directions looks like."""
+"""The problems Newton's method is still solving, and the interface for finding their directions."""
 
 from __future__ import annotations
 

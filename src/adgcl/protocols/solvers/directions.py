@@ -13,12 +13,12 @@ from adgcl.protocols.solvers.scaling import Scaling
 
 _MAX_CONJUGATE_STEPS = 12
 _TINY = 1e-300
-# Up to so many samples per column, one equation per sample is solved sooner than one per column.
+# Up to this many samples per column, one equation per sample is faster to solve than one per column.
 _MOST_SAMPLES = 1.5
 
 
 def choose_directions(rows: Floats, ridge: Floats, scaling: Scaling) -> Directions:
-    """The best way for rows of this shape and problems with these scalings."""
+    """The best solver for rows of this shape and problems with these scalings."""
     if fits_product_table(*rows.shape):
         return NarrowDirections(rows, ridge)
     if len(rows) <= _MOST_SAMPLES * rows.shape[1] and scaling.is_identity:
@@ -43,9 +43,9 @@ class NarrowDirections:
 class WideDirections:
     """For wide rows: conjugate gradients, preconditioned by an older exact inverse of the same Hessian.
 
-    A Hessian of width 300 costs as much as some forty products with it, and it changes little from step
-    to step and from one C to the next. So each problem keeps an inverse, which makes a few conjugate
-    steps enough, and renews it only when they were not.
+    A Hessian of width 300 costs as much as about forty products with it, and it changes little from step
+    to step and from one C to the next. So each problem keeps an inverse, with which a few conjugate steps
+    are enough, and renews it only when they are not.
     """
 
     def __init__(self, rows: Floats, ridge: Floats, problems: int) -> None:
@@ -79,7 +79,7 @@ class WideDirections:
         residual = -gradient
         step = self._precondition(batch.index, residual)
         size = (residual * step).sum(1)
-        # Rough solves far from the optimum, sharp ones near it: keeps Newton's fast convergence.
+        # Coarse solves far from the optimum, accurate ones near it: this keeps Newton's fast convergence.
         relative = size / (np.square(batch.coef).sum(1) + 1e-12)
         target = np.minimum(1e-2, relative) * size
         for _ in range(_MAX_CONJUGATE_STEPS):
@@ -119,5 +119,5 @@ def _add_ridge(gram: Floats, cost: Floats, ridge: Floats) -> None:
     gram *= cost[:, None, None]
     diagonal = np.einsum("pii->pi", gram)
     diagonal += ridge
-    # An intercept without penalty has no curvature left once every sample is far on its right side.
+    # An unpenalised intercept has no curvature left once every sample is far on its correct side.
     diagonal[:, -1] += 1e-12 * (1.0 + cost)

@@ -23,8 +23,8 @@ def fits_product_table(samples: int, width: int) -> bool:
 class ProductTable:
     """All G_p = X^T diag(a_p) X as one matrix product, from the tabulated products x_ij x_ik of each row.
 
-    `[p, n] @ [n, d (d + 1) / 2]` runs at the full speed of the machine however small d is, and it does the
-    same number of operations as p symmetric products of size d.
+    `[p, n] @ [n, d (d + 1) / 2]` runs at full speed however small d is, with the same number of operations
+    as p symmetric products of size d.
     """
 
     def __init__(self, rows: Floats) -> None:
@@ -64,5 +64,5 @@ def mirror(lower: Floats) -> Floats:
 
 
 def block_rows(width: int) -> int:
-    """How many rows of this width are worked on together."""
+    """How many rows of this width are processed together."""
     return max(16, _BLOCK_BYTES // (8 * width))

@@ -1,4 +1,4 @@
-"""Many regularised linear problems that share their samples, solved by Newton in columns or in their row space."""
+"""Many regularised linear problems on the same samples, solved by Newton's method in column or row space."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ def fit_path(
 ) -> LinearModels:
     """min_w 1/2 |w|^2 + C sum_i l(s_pi, w^T (x_i - mean_p) / scale_p + b) for all problems p and all costs C.
 
-    Each problem walks up the costs from small to large and starts where the last one ended. A problem whose
-    training part holds one class only gets the constant model of that class.
+    Each problem goes through the costs from small to large, starting each at the last optimum. A problem whose
+    training part holds only one class gets the constant model of that class.
     """
     x = np.ascontiguousarray(x, dtype=np.float64)
     problems, columns = len(signs), x.shape[1]
@@ -91,7 +91,7 @@ def _fit_in_row_space(loss: Loss, x: Floats, signs: Signs, costs: Sequence[float
 
 
 def _fit_in_columns(loss: Loss, x: Floats, signs: Signs, costs: Sequence[float], scaling: Scaling) -> Floats:
-    """The optima `[g, p, d + 1]` of problems that each have their scaling."""
+    """The optima `[g, p, d + 1]` of problems that each have their own scaling."""
     used = signs.any(0)
     rows, inside = _well_scaled(x[used], scaling)
     return _fit_in_chunks(loss, rows, signs[:, used], costs, inside)
@@ -107,7 +107,7 @@ def _fit_in_chunks(loss: Loss, rows: Floats, signs: Signs, costs: Sequence[float
 def _well_scaled(x: Floats, scaling: Scaling) -> tuple[Floats, Scaling]:
     """Rows [z, 1] with z = (x - m) / s standardised, and the same scalings of the problems in terms of z.
 
-    The problems stay what they are; their Gram matrices lose no digits to large means or mixed units.
+    The problems stay the same, but their Gram matrices lose no digits to large means or mixed units.
     """
     overall = fit_scaling(x, np.ones((1, len(x)), dtype=bool))
     z = (x - overall.mean) / overall.scale

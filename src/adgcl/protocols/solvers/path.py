@@ -55,7 +55,7 @@ class Path:
         return optima
 
     def _start(self, cost: float, solved: Sequence[tuple[float, Floats]]) -> Floats:
-        """The last optimum, or where the line through the last two leads in log C if that is the better place."""
+        """The last optimum, or the extrapolation of the last two in log C if that is a better start."""
         if not solved:
             return np.zeros((len(self._signs), self._rows.shape[1]))
         last_cost, last = solved[-1]
@@ -106,7 +106,7 @@ class Path:
         return batch.keep((descent > scale) & (length > _SHORTEST_STEP))
 
     def _line_search(self, batch: Batch, direction: Floats, along: Floats, descent: Floats) -> Floats:
-        """Step lengths: 1 where that descends enough, elsewhere the minimum along the direction."""
+        """Step lengths: 1 if that descends enough, otherwise the minimum along the direction."""
         before = self._loss.value(batch.signs, batch.margins)
         after = self._loss.value(batch.signs, batch.margins + along)
         ridge_slope = (self._ridge * batch.coef * direction).sum(1)

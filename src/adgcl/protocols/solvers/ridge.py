@@ -37,7 +37,7 @@ def fit_ridge(x: Floats, y: Floats, alphas: Sequence[float], *, normalise: bool 
     norm = np.ones(x.shape[1])
     if normalise:
         norm = np.sqrt(np.square(centred).sum(0))
-        # What is left of a constant column after centring is rounding: it must not be blown up to length 1.
+        # A constant column is only rounding error after centring: it must not be scaled to length 1.
         rounding = np.finfo(np.float64).eps * len(x) * np.abs(x_mean)
         norm[norm <= rounding] = 1.0
         centred /= norm

@@ -11,7 +11,7 @@ from scipy.linalg import lapack, solve_triangular
 
 from adgcl.protocols.solvers.arrays import Floats
 
-# How large the rounding of the Gram matrix may be beside the penalty.
+# How large the rounding of the Gram matrix may be relative to the penalty.
 _MAX_ROUNDING = 1e-6
 
 
@@ -39,7 +39,7 @@ def row_space(x: Floats, costs: Sequence[float]) -> RowSpace | None:
     """The row space of `x [n, d]`, or None where its Gram matrix is too coarse for the largest of the costs.
 
     X X^T = L L^T with pivoting: X Q = L, where Q comes from the rows that were pivots. Rounding perturbs the Gram
-    matrix by about 1e-16 of its size, which must be little beside 1 / C. It is for standardised columns.
+    matrix by about 1e-16 of its size, which must be small compared with 1 / C. For standardised columns.
     """
     gram = x @ x.T
     if np.finfo(np.float64).eps * np.linalg.norm(gram) * max(costs) > _MAX_ROUNDING:

@@ -11,7 +11,7 @@ from scipy.linalg import get_lapack_funcs
 from adgcl.protocols.solvers.arrays import Floats
 from adgcl.protocols.solvers.batch import Batch
 
-# |H s + g| beside |g|: more than this is not a Newton step any more, and convergence would be slow.
+# |H s + g| relative to |g|: above this it is no longer a Newton step, and convergence would be slow.
 _MAX_ERROR = 1e-3
 
 Matrix = NDArray[np.floating[Any]]
@@ -20,9 +20,9 @@ Matrix = NDArray[np.floating[Any]]
 class SampleDirections:
     """H s = -g for H = ridge + C X^T A X, by way of B = I + C A^(1/2) K A^(1/2) with K = X ridge X^T.
 
-    B has one row per sample whose curvature A is not zero, and so costs n^3 / 3 operations where H costs n d^2. Half
-    the time goes with single precision. A direction need not be exact, so it is kept if it solves the system well
-    enough; a problem for which it did not has its systems solved in double precision from then on.
+    B has one row per sample whose curvature A is not zero, and so costs n^3 / 3 operations where H costs n d^2. Single
+    precision halves the time. A direction need not be exact, so it is kept if it solves the system well enough; if not,
+    that problem's systems are solved in double precision from then on.
 
     The problems share the rows as they are: their scalings must be the identity.
     """
@@ -45,7 +45,7 @@ class SampleDirections:
         return np.where(np.isfinite(direction), direction, 0.0)
 
     def _directions(self, batch: Batch, gradient: Floats, curvature: Floats) -> Floats:
-        """-g + X^T z without the intercept, if that has no penalty: it gets a step of its own."""
+        """-g + X^T z without the intercept, if that has no penalty: it gets its own step."""
         penalised = self._ridge * gradient
         margins = penalised @ self._rows.T
         pulls, intercept = np.zeros_like(margins), np.zeros(len(margins))
@@ -61,7 +61,7 @@ class SampleDirections:
     def _solve(self, kernel: Matrix, weight: Floats, margins: Floats, slope: float) -> tuple[Floats, float]:
         """z = W^(1/2) B^-1 W^(1/2) (X g - t) with W = C A, and the step t of the intercept.
 
-        W is zero for samples that have no say; t is where the slope of the whole problem along the intercept vanishes.
+        W is zero for samples without curvature; t is where the slope of the whole problem along the intercept vanishes.
         """
         pulls = np.zeros_like(margins)
         active = np.flatnonzero(weight)
@@ -70,7 +70,7 @@ class SampleDirections:
         root = np.sqrt(weight[active])
         right = np.stack([root * margins[active], root], axis=1)
         by_margin, by_one = _solve_positive(kernel, active, root, right).T
-        # Nothing is left of the curvature once every sample is far on its right side.
+        # No curvature is left once every sample is far on its correct side.
         step = 0.0 if self._ridge[-1] else (root @ by_margin - slope) / (root @ by_one + 1e-12)
         pulls[active] = root * (by_margin - step * by_one)
         return pulls, step

@@ -1,4 +1,4 @@
-"""Standardised features that are never written down: every problem has its own mean and scale."""
+"""Standardised features that are never materialised: every problem has its own mean and scale."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Scaling:
 
     @property
     def is_identity(self) -> bool:
-        """Whether every problem takes the features as they are."""
+        """Whether every problem uses the features as they are."""
         return not self.mean.any() and bool((self.scale == 1.0).all())
 
     def alike(self) -> list[Ints]:
@@ -87,7 +87,7 @@ def _moments(x: Floats, rows: Mask) -> tuple[Floats, Floats]:
     weight = rows / count
     mean = weight @ x
     variance = weight @ np.square(x) - np.square(mean)
-    # E[x^2] - E[x]^2 loses digits when the spread is small beside the mean: there, subtract the mean first.
+    # E[x^2] - E[x]^2 loses digits when the spread is small compared with the mean: then subtract the mean first.
     lost = (variance <= 1e-6 * np.square(mean)) & (mean != 0)
     for j in np.flatnonzero(lost.any(0)):
         centred = x[:, j] - mean[:, j, None]

@@ -20,5 +20,5 @@ def to_csv(table: Table) -> str:
 
 
 def table_of_values(rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> Table:
-    """A table of full numbers, one mapping per row; what is None stays empty."""
+    """A table of full numbers, one mapping per row; None becomes an empty field."""
     return Table.of(columns, [["" if row[name] is None else str(row[name]) for name in columns] for row in rows])

@@ -1,4 +1,4 @@
-"""Fitting: a Table cut into pieces no wider than a terminal, without losing a character of a number."""
+"""Fitting: a Table split into pieces no wider than a terminal, without cutting off any number."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from adgcl.reports.table import Cell, Column, Table
 GAP = 2  # spaces between two columns
 BEST = " ◂"  # bold cannot be seen in a text file
 _INDENT = "  "
-_LONGEST = 24  # a longer word, such as the name of a file, may be broken
+_LONGEST = 24  # a longer word, such as a file name, may be broken
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ def _indented(table: Table) -> Table:
 
 
 def _cut(table: Table, width: int) -> list[Table]:
-    """As many columns side by side as fit, each time after those that name the rows."""
+    """As many columns side by side as fit, each time after the columns that name the rows."""
     named = next((i for i, column in enumerate(table.columns) if column.kind == "number"), len(table.columns))
     parts, current = [], list(range(named))
     for index in range(named, len(table.columns)):
@@ -83,7 +83,7 @@ def _fits(table: Table, width: int) -> bool:
 
 
 def _widths(table: Table, width: int) -> tuple[int, ...]:
-    """Every column as wide as it likes, or the widest texts wrapped until all fit."""
+    """Every column at its natural width, or the widest texts wrapped until all fit."""
     bounds = _bounds(table)
     widths = [most for _, most in bounds]
     while sum(widths) + _gaps(table) > width:

@@ -1,4 +1,4 @@
-"""Tables on an HTML page that needs nothing else."""
+"""Tables on a self-contained HTML page."""
 
 from __future__ import annotations
 
