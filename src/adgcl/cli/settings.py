@@ -39,7 +39,7 @@ def settings(
             table(("setting", "default", "allowed", "what it does"), cells, title=f"[{name}]".replace("[", r"\["))
         )
     screen.say(
-        "A command's defaults come from the preset for the method and the kind of data (`adgcl methods` lists presets); "
+        "A command's defaults come from the preset for the method and the kind of data (`adgcl methods` lists them); "
         "the settings it used are in the run folder's config.json."
     )
 
