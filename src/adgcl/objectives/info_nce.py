@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import torch
@@ -27,7 +27,7 @@ def info_nce(z: Tensor, z_view: Tensor, temperature: float = 0.2, directions: Di
     if len(z) < 2:
         return (z.sum() + z_view.sum()) * 0.0
     if compiles(z, z_view):
-        loss: Tensor = _Contrast.apply(z.contiguous(), z_view.contiguous(), temperature, directions == "both")
+        loss: Tensor = _Contrast.apply(z, z_view, temperature, directions == "both")
         return loss
     unit, view_unit = (F.normalize(_wide(rows), dim=1, eps=_SHORTEST) for rows in (z, z_view))
     similarity = unit @ view_unit.t() / temperature
@@ -40,42 +40,56 @@ def _wide(x: Tensor) -> Tensor:
     return x if x.dtype is torch.float64 else x.float()
 
 
-class _Contrast(torch.autograd.Function):
-    """Forward and backward by hand: the gradient of the similarities is a softmax over negatives minus the identity.
+class Contrast(NamedTuple):
+    """What the backward pass needs; the rows of the graphs stand above those of their Views."""
+
+    units: Tensor
+    length: Tensor
+    likeness: Tensor
+    sums: Tensor
+    temperature: float
+    both: bool
+
+
+def contrast(rows: Tensor, temperature: float, both: bool) -> tuple[Tensor, Contrast]:
+    """The loss of rows `[2 n, D]`, graphs above Views, without autograd.
 
     The matrix of similarities is small, so it is kept in 64 bits: cosines over any temperature above 0.0015 then have
     exponentials without a shift by the largest, which rows and columns would want differently.
     """
+    double, width = rows.shape
+    count = double // 2
+    units, length = torch.empty(double, width, dtype=torch.float64), torch.empty(double, dtype=torch.float64)
+    _normalise_rows(*addresses(rows, units, length), double, width)
+    likeness = (units[:count] @ units[count:].t()).div_(temperature).exp_()
+    sums, loss = torch.zeros(2, count, dtype=torch.float64), torch.empty(())
+    _contrast(*addresses(likeness, sums, loss), count, both)
+    return loss, Contrast(units, length, likeness, sums, temperature, both)
 
+
+def contrast_backward(state: Contrast, grad: float) -> Tensor:
+    """The gradient of the rows: that of the similarities is a softmax over negatives minus the identity."""
+    units, length, likeness, sums, temperature, both = state
+    count = len(likeness)
+    slope, of_units = torch.empty_like(likeness), torch.empty_like(units)
+    _slopes(*addresses(likeness, sums, slope), count, grad / (count * temperature), both)
+    torch.mm(slope, units[count:], out=of_units[:count])
+    torch.mm(slope.t(), units[:count], out=of_units[count:])
+    grads = torch.empty(units.shape)
+    _through_lengths(*addresses(of_units, units, length, grads), *units.shape)
+    return grads
+
+
+class _Contrast(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, z: Tensor, z_view: Tensor, temperature: float, both: bool) -> Tensor:
-        count, width = z.shape
-        units, length = torch.empty(2 * count, width, dtype=torch.float64), torch.empty(2 * count, dtype=torch.float64)
-        for c, rows in enumerate((z, z_view)):
-            _normalise_rows(*addresses(rows, units[c * count], length[c * count]), count, width)
-        unit, view_unit = units.chunk(2)
-        likeness = (unit @ view_unit.t()).div_(temperature).exp_()
-        sums, loss = torch.zeros(2, count, dtype=torch.float64), torch.empty(1)
-        _contrast(*addresses(likeness, sums, loss), count, both)
-        ctx.temperature, ctx.both = temperature, both
-        ctx.save_for_backward(units, length, likeness, sums)
-        return loss[0]
+        loss, ctx.state = contrast(torch.cat((z, z_view)), temperature, both)
+        return loss
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, Tensor | None, None, None]:
-        units, length, likeness, sums = ctx.saved_tensors
-        slope, of_units = torch.empty_like(likeness), torch.empty_like(units)
-        scale = float(grad) / (len(likeness) * ctx.temperature)
-        _slopes(*addresses(likeness, sums, slope), len(likeness), scale, ctx.both)
-        unit, view_unit = units.chunk(2)
-        of_unit, of_view_unit = of_units.chunk(2)
-        torch.mm(slope, view_unit, out=of_unit)
-        torch.mm(slope.t(), unit, out=of_view_unit)
-        grads = torch.empty(units.shape)
-        _through_lengths(*addresses(of_units, units, length, grads), *units.shape)
-        grad_z, grad_view = grads.chunk(2)
-        return grad_z, grad_view, None, None
+        return *contrast_backward(ctx.state, float(grad)).chunk(2), None, None
 
 
 @compiled

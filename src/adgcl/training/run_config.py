@@ -41,6 +41,9 @@ class TrainingConfig(Config):
     threads: int = Field(
         0, ge=0, description="CPU threads; 0 chooses by the width of the network", json_schema_extra=HARMLESS
     )
+    step: Literal["auto", "plain"] = Field(
+        "auto", description="auto takes a compiled step where there is one, plain never", json_schema_extra=HARMLESS
+    )
     checkpoint_seconds: float = Field(30.0, ge=0.0, description="save at most this often", json_schema_extra=HARMLESS)
 
 
