@@ -27,7 +27,7 @@ def layer_at(parameters: int, i: int, inputs: int, width: int) -> int:
 
 @part
 def _neighbour_sums(x: int, crow: int, col: int, keep: int, first: int, last: int, width: int, out: int) -> None:
-    """`x_i + sum over edges e into i of keep_e x_source(e)`, for nodes from `first` to `last`, written from `out` on."""
+    """`x_i + sum over edges e into i of keep_e x_source(e)`, i from `first` to `last`; `out` begins at `first`."""
     for i in range(first, last):
         for panel in range(0, width - LANES + 1, LANES):
             total = row(x, i * width + panel)

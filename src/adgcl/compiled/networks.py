@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from adgcl.augmentations.edge_drop import EdgeDrop
 from adgcl.compiled.edge_scores import score_edges, score_edges_backward
@@ -12,6 +14,7 @@ from adgcl.compiled.gin_backward import gin_backward
 from adgcl.compiled.players import Player
 from adgcl.compiled.projection import project, project_backward
 from adgcl.encoders.gin import GIN
+from adgcl.encoders.heads import ProjectionHead
 from adgcl.graphs.store.batch import GraphBatch
 
 
@@ -19,14 +22,17 @@ class Scratch:
     """Memory that is used again in every step, and grows with the largest batch."""
 
     def __init__(self) -> None:
-        self._held: dict[str, Tensor] = {}
+        self._held: dict[str, tuple[int, int, Tensor | None]] = {}
 
     def __call__(self, name: str, size: int) -> int:
-        """The address of `size` numbers that nobody else uses under another name."""
-        held = self._held.get(name)
-        if held is None or len(held) < size:
-            held = self._held[name] = torch.empty(size + size // 4)
-        return held.data_ptr()
+        """The address of `size` numbers that nobody uses under another name."""
+        room, address, _ = self._held.get(name, (-1, 0, None))
+        if room < size:
+            room = size + size // 4
+            numbers = torch.empty(room)
+            address = numbers.data_ptr()
+            self._held[name] = room, address, numbers
+        return address
 
 
 class Places:
@@ -45,9 +51,10 @@ class Trunk:
     """The layers of a GIN; one pass forward, then perhaps the same pass backward."""
 
     def __init__(self, encoder: GIN, player: Player) -> None:
-        self.inputs, self.width, self.layers = encoder.inputs.width, encoder.config.hidden_dim, len(encoder.layers)
-        self._player, self._first = player, encoder.layers[0].first.weight
-        norms = [layer.norm for layer in encoder.layers]
+        layers: list[Any] = list(encoder.layers)
+        self.inputs, self.width, self.layers = layers[0].first.in_features, encoder.config.hidden_dim, len(layers)
+        self._player, self._first = player, layers[0].first.weight
+        norms = [layer.norm for layer in layers]
         self._eps, self._momentum = norms[0].eps, norms[0].momentum
         self._running = torch.empty(self.layers, 2, self.width)
         for norm, (mean, var) in zip(norms, self._running):
@@ -99,11 +106,11 @@ class Trunk:
 class Head:
     """Readout and projection head on top of a Trunk."""
 
-    def __init__(self, encoder: GIN, head: nn.Module, player: Player) -> None:
+    def __init__(self, encoder: GIN, head: ProjectionHead, player: Player) -> None:
         config = encoder.config
         self.every, self.wide = config.layers == "all", encoder.node_dim
         self._shape = config.hidden_dim, config.num_layers, int(self.every), int(config.readout == "mean")
-        self._player, self._first = player, head[0].weight  # type: ignore[index]
+        self._player, self._first = player, next(head.parameters())
         self._scratch = Scratch()
 
     def forward(self, places: Places, out: int, copies: int) -> Tensor:
@@ -133,7 +140,7 @@ class Scores:
 
     def __init__(self, augmenter: EdgeDrop, player: Player) -> None:
         self._sizes = augmenter.width, augmenter.gate.mlp_dim
-        self._player, self._first = player, augmenter.ends.weight
+        self._player, self._first = player, next(augmenter.ends.parameters())
         self._scratch = Scratch()
 
     def forward(self, places: Places, rows: int) -> Tensor:

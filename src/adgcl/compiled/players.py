@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from adgcl.compiled.rows import LANES, number, put_number
 from adgcl.graphs.kernels.compiled import compiled
@@ -26,7 +26,7 @@ class Player:
         size = sum(parameter.numel() for parameter in parameters)
         self.size = math.ceil(size / LANES) * LANES
         values, self.grads, means, squares = self._flat = torch.zeros(4, self.size)
-        self._places: dict[nn.Parameter, int] = {}
+        self.parameters, self._places = parameters, dict[nn.Parameter, int]()
         self.count = optimizer.state[parameters[0]]["step"]
         start = 0
         for parameter in parameters:
@@ -48,6 +48,11 @@ class Player:
     def gradient(self, parameter: nn.Parameter) -> int:
         """Where a parameter's gradient begins."""
         return self.grads_at + 4 * self._places[parameter]
+
+    def gradient_of(self, parameter: nn.Parameter) -> Tensor:
+        """The gradient of a parameter, which a backward pass has added up."""
+        start = self._places[parameter]
+        return self.grads[start : start + parameter.numel()].view_as(parameter)
 
     def update(self) -> None:
         """One step of Adam on the gradients, which are forgotten."""
