@@ -255,7 +255,7 @@ def test_restoring_into_a_running_step():
 def test_real_graphs(dataset, data_dir):
     store = load_dataset(dataset, data_dir=data_dir).store
     batch = store.batch(np.arange(32))
-    method = build(store, "method.update=simultaneous")
+    method = build(store, "method.update=simultaneous", "encoder.name=gin")
     step, slow = CompiledADGCL(method), SlowADGCL(method, batch)
     keep = slow.keep(4, own=True).detach()
     step.learner.compare(step.places(batch), keep.float())
