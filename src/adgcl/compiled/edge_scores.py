@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from adgcl.compiled.products import TILE, add_rows, add_transposed_product, product, transpose
+from adgcl.compiled.products import NONE, TILE, add_rows, add_transposed_product, product, transpose
 from adgcl.compiled.rows import LANES, number, put_number, put_row, row, spread, total, where_above, whole
 from adgcl.graphs.kernels.compiled import compiled
 
@@ -27,7 +27,7 @@ def score_edges(
     for panel in range(0, inner, LANES):
         put_row(start, panel, spread(np.float32(0)))
         put_row(start, inner + panel, row(bias, panel))
-    product(x, flipped, shares, count, width, 2 * inner, start, 0, 0)
+    product(x, flipped, shares, count, width, 2 * inner, start, NONE, NONE)
     for i in range(count):
         for e in range(whole(crow, i), whole(crow, i + 1)):
             products = spread(np.float32(0))
@@ -80,4 +80,4 @@ def score_edges_backward(
                 put_row(tile, place + inner, row(tile, place + inner) * weight)
         add_rows(tile + 4 * inner, of_bias, rows, inner, double)
         add_transposed_product(tile, x + 4 * start * width, grads, rows, double, width)
-        product(tile, parameters, of_x + 4 * start * width, rows, double, width, 0, 0, 0)
+        product(tile, parameters, of_x + 4 * start * width, rows, double, width, NONE, NONE, NONE)

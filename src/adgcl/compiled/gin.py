@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from adgcl.compiled.products import TILE, product, transpose
+from adgcl.compiled.products import NONE, TILE, YES, product, transpose
 from adgcl.compiled.rows import LANES, number, part, plus_times, put_number, put_row, row, spread, where_above, whole
 from adgcl.graphs.kernels.compiled import compiled
 
@@ -123,8 +123,8 @@ def gin_forward(
                 end = min(start + TILE, count)
                 tile_sums, tile = rows_sums + 4 * start * wide, rest + 4 * start * width
                 _neighbour_sums(source, crow, col, weights, start, end, wide, tile_sums)
-                product(tile_sums, flipped, hidden + tile, end - start, wide, width, bias, 1, 0)
-                product(hidden + tile, second_flipped, before + tile, end - start, width, width, 0, 0, 0)
+                product(tile_sums, flipped, hidden + tile, end - start, wide, width, bias, YES, NONE)
+                product(hidden + tile, second_flipped, before + tile, end - start, width, width, NONE, NONE, NONE)
                 if not own:
                     _normalise(before + tile, out + tile, end - start, width, statistics, gamma, beta, relu)
             if own:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from adgcl.compiled.gin import layer_at
-from adgcl.compiled.products import TILE, add_rows, add_transposed_product, product, transpose
+from adgcl.compiled.products import NONE, TILE, add_rows, add_transposed_product, product, transpose
 from adgcl.compiled.rows import (
     LANES,
     number,
@@ -145,7 +145,7 @@ def gin_backward(
                 tile, here = rest + 4 * start * width, mine + 4 * start * width
                 tile_sums = layer_sums + 4 * (c * count + start) * wide
                 _unnormalise(grad + here, before + tile, rows, width, statistics, gamma, pulls, share)
-                product(grad + here, second, inner + here, rows, width, width, 0, 0, hidden + tile)
+                product(grad + here, second, inner + here, rows, width, width, NONE, NONE, hidden + tile)
                 if grads:
                     add_transposed_product(grad + here, hidden + tile, second + to_grads, rows, width, width)
                     add_rows(inner + here, bias + to_grads, rows, width, width)
@@ -154,7 +154,7 @@ def gin_backward(
                     else:
                         add_transposed_product(tile_sums, inner + here, flipped, rows, inputs, width)
                 if i:
-                    product(inner + here, first, at_sums + here, rows, width, width, 0, 0, 0)
+                    product(inner + here, first, at_sums + here, rows, width, width, NONE, NONE, NONE)
             if i:
                 if wanted:
                     _add_dots(at_sums + mine, out + rest - area, crow, col, count, width, wanted)
@@ -169,5 +169,5 @@ def gin_backward(
             if wanted and i == 0:
                 # <W1^T g, x> = <g, W1 x>: the second has rows of `width`, whatever the inputs are.
                 transpose(first, flipped, width, inputs)
-                product(x, flipped, at_sums + mine, count, inputs, width, 0, 0, 0)
+                product(x, flipped, at_sums + mine, count, inputs, width, NONE, NONE, NONE)
                 _add_dots(inner + mine, at_sums + mine, crow, col, count, width, wanted)

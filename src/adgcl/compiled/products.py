@@ -9,12 +9,15 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 
 from adgcl.compiled.rows import FLAGS, FLOAT, LANES, LONG, emitted, number, part, put_number, put_row, row, splat
 
+# In compiled loops: no such array, no relu; and yes. Written as numbers, each would make the compiler start anew.
+NONE, YES = np.int64(0), np.int64(1)
 # Rows of nodes that go through a layer together; what belongs to them stays in the nearest cache.
 TILE = 48
 _COLUMNS = 16

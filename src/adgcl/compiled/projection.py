@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from adgcl.compiled.products import add_rows, add_transposed_product, product, transpose
+from adgcl.compiled.products import NONE, YES, add_rows, add_transposed_product, product, transpose
 from adgcl.compiled.rows import LANES, put_row, row, spread, whole
 from adgcl.graphs.kernels.compiled import compiled
 
@@ -34,9 +34,9 @@ def project(
     bias = parameters + 4 * wide * wide
     second = bias + 4 * wide
     transpose(parameters, scratch, wide, wide)
-    product(pooled, scratch, hidden, copies * graphs, wide, wide, bias, 1, 0)
+    product(pooled, scratch, hidden, copies * graphs, wide, wide, bias, YES, NONE)
     transpose(second, scratch, wide, wide)
-    product(hidden, scratch, z, copies * graphs, wide, wide, second + 4 * wide * wide, 0, 0)
+    product(hidden, scratch, z, copies * graphs, wide, wide, second + 4 * wide * wide, NONE, NONE)
 
 
 @compiled
@@ -48,8 +48,8 @@ def project_backward(
     wide, rows = width * layers if every else width, copies * graphs
     bias = parameters + 4 * wide * wide
     second = bias + 4 * wide
-    product(of_z, second, inner, rows, wide, wide, 0, 0, hidden)
-    product(inner, parameters, of_pooled, rows, wide, wide, 0, 0, 0)
+    product(of_z, second, inner, rows, wide, wide, NONE, NONE, hidden)
+    product(inner, parameters, of_pooled, rows, wide, wide, NONE, NONE, NONE)
     if grads:
         to_grads = grads - parameters
         add_transposed_product(of_z, hidden, second + to_grads, rows, wide, wide)

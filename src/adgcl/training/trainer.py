@@ -78,9 +78,9 @@ class Trainer:
             if resume and folder.checkpoint.exists():
                 self._restore(load_checkpoint(folder.checkpoint))
             folder.create(config, resume)
-        compiled = compiled_step(self.method) if config.training.step == "auto" and self._in_32_bits else None
-        self.step = compiled or self.method.step
-        self.data["step"] = "compiled" if compiled else "plain"
+        wanted = config.training.step == "auto" and self._in_32_bits
+        self._compiled_step = compiled_step(self.method) if wanted else None
+        self.data["step"] = "plain" if self._compiled_step is None else "compiled"
 
     def _generator(self, *place: int | str) -> torch.Generator:
         """A source of random numbers of this run alone."""
@@ -136,7 +136,7 @@ class Trainer:
     def _step(self, ids: IntArray, epoch: int) -> None:
         batch = self.store.batch(ids).to(self.device)
         with self._products():
-            metrics = self.step(batch, self.generator)
+            metrics = (self._compiled_step or self.method.step)(batch, self.generator)
         try:
             self._tally.add(metrics, len(ids))
         except NotFinite as error:
