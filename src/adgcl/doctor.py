@@ -83,10 +83,20 @@ def _machine() -> Iterator[Check]:
     devices += ["mps"] if torch.backends.mps.is_available() else []
     yield Check("devices", ", ".join(devices))
     yield Check("threads", f"{torch.get_num_threads()} for wide networks, 1 for narrow ones")
+    yield _training_step()
     free = available_memory_gb()
     if free is not None:
         advice = "Close other programs, or use a smaller --batch-size."
         yield Check("free memory", f"{free:.1f} GB", "well" if free >= _ENOUGH_MEMORY_GB else "problem", advice)
+
+
+def _training_step() -> Check:
+    from adgcl.compiled.choice import processor_lacks
+
+    lacking = processor_lacks()
+    if not lacking:
+        return Check("compiled step", "works here; --set training.step=auto uses it for AD-GCL and NAD-GCL on GIN")
+    return Check("compiled step", f"not used: {lacking}", "remark", "Training works all the same.")
 
 
 def _folders(data: Path) -> Iterator[Check]:

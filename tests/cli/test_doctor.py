@@ -81,3 +81,12 @@ def test_a_folder_without_locks_is_a_problem(tmp_path: Path, monkeypatch: pytest
     assert (check.state, check.found, check.advice) == (
         "problem", "The file system offers no locks.", "Choose another.",
     )  # fmt: skip
+
+
+@pytest.mark.parametrize("lacking", ["", "the processor has no AVX2"])
+def test_which_training_step_is_taken(run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lacking: str) -> None:
+    monkeypatch.setattr("adgcl.compiled.choice.processor_lacks", lambda: lacking)
+    tree = json.loads(run("doctor", "--json", "--data-dir", tmp_path).out)
+    found = next(check for check in tree["checks"] if check["name"] == "compiled step")
+    assert found["state"] == ("remark" if lacking else "well") and lacking in found["found"]
+    assert found["found"].startswith("not used" if lacking else "works here")

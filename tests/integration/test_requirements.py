@@ -15,7 +15,7 @@ from packaging.utils import canonicalize_name
 _ROOT = Path(__file__).resolve().parents[2]
 _MOST = 40
 # Where the name that is imported is not the name that is installed.
-_DISTRIBUTIONS = {"sklearn": "scikit-learn", "pydantic_core": "pydantic"}
+_DISTRIBUTIONS = {"sklearn": "scikit-learn", "pydantic_core": "pydantic", "llvmlite": "numba"}
 # What torch's builds for GPUs bring and its build for processors, which constraints.txt was tried with, does not.
 _GPU = ("nvidia-", "cuda-", "triton")
 

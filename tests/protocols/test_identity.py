@@ -117,10 +117,10 @@ def test_folders_that_version_0_3_0_made_are_found(toys, tmp_path):
     mine = job(toys, work)
     evaluate(toys, REQUEST, [0], Work(work, jobs=1))
     run, judging = mine.plan.run.to_tree(), mine.plan.judging.model_dump(mode="json")
-    for later_setting in ("start_from",):
-        run["training"].pop(later_setting)
     config = json.loads((mine.folder / "config.json").read_text())
-    config["training"].pop("start_from")
+    for later_setting in ("start_from", "step"):
+        run["training"].pop(later_setting)
+        config["training"].pop(later_setting)
     (mine.folder / "config.json").write_text(json.dumps(config))
     for harmless in ("seed", "threads", "checkpoint_seconds", "device"):
         run["training"].pop(harmless)
@@ -135,11 +135,12 @@ def test_folders_that_version_0_3_0_made_are_found(toys, tmp_path):
 
 
 def test_harmless_settings_make_no_difference(toys, tmp_path):
-    plain, other = job(toys, tmp_path), job(toys, tmp_path, "threads=2", "checkpoint_seconds=1", "device=cpu")
+    harmless = ("threads=2", "checkpoint_seconds=1", "device=cpu", "step=plain")
+    plain, other = job(toys, tmp_path), job(toys, tmp_path, *harmless)
     assert plain.folder == other.folder
     fields = TrainingConfig.model_fields
     assert {name for name, field in fields.items() if field.json_schema_extra == HARMLESS} == {
-        "device", "threads", "checkpoint_seconds",
+        "device", "threads", "checkpoint_seconds", "step",
     }  # fmt: skip
 
 

@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.stats import rankdata
 from sklearn.metrics import roc_auc_score
 
 from adgcl.core.errors import ConfigError, DataError
-from adgcl.protocols.metrics import score, task_scores
+from adgcl.protocols.metrics import average_ranks, score, task_scores
 
 
 def ogb_score(metric, y_true, y_pred):
@@ -104,3 +105,12 @@ def test_rocauc_depends_on_the_order_only(seed):
     values = task_scores("rocauc", y, pred)
     assert np.allclose(task_scores("rocauc", y, np.exp(pred)), values, equal_nan=True)
     assert np.allclose(task_scores("rocauc", y, -pred), 1 - values, equal_nan=True)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.integers(0, 2**32 - 1), st.integers(1, 20), st.integers(1, 4), st.sampled_from([(), (3,), (2, 2)]))
+def test_ranks_are_scipy_s(seed, rows, columns, before):
+    """With many ties, some of them infinite, as unlabelled graphs are."""
+    values = np.random.default_rng(seed).integers(-3, 4, (*before, rows, columns)).astype(float)
+    values[values == 3] = np.inf
+    assert np.array_equal(average_ranks(values), rankdata(values, axis=-2))

@@ -30,10 +30,11 @@ class EdgeDrop(EdgeScores):
         return logits
 
     def draw(self, node_emb: Tensor, batch: GraphBatch, generator: torch.Generator) -> Augmented:
-        edge_keep = self.gated(self.edge_logits(batch, node_emb), self._noise(batch, generator))
+        edge_keep = self.gated(self.edge_logits(batch, node_emb), self.noise(batch, generator))
         return Augmented(View(edge_keep=edge_keep), drop_ratio(edge_keep, batch))
 
-    def _noise(self, batch: GraphBatch, generator: torch.Generator) -> Tensor:
+    def noise(self, batch: GraphBatch, generator: torch.Generator) -> Tensor:
+        """A number per edge, which decides with its logit."""
         noise = logistic_noise(batch.num_edges, generator)
         if self.gate.tied and batch.reverse is not None:
             first = torch.minimum(batch.reverse, torch.arange(batch.num_edges, device=batch.device))

@@ -37,4 +37,9 @@ def relaxed_bernoulli(logits: Tensor, noise: Tensor, temperature: float = 1.0, h
     """
     total = logits + noise
     soft = torch.sigmoid(total if temperature == 1.0 else total / temperature)
-    return soft + ((soft > 0.5).to(soft.dtype) - soft).detach() if hard else soft
+    return rounded(soft) if hard else soft
+
+
+def rounded(soft: Tensor) -> Tensor:
+    """0 or 1, with the gradient of `soft`."""
+    return soft + ((soft > 0.5).to(soft.dtype) - soft).detach()

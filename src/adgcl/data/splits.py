@@ -11,6 +11,7 @@ import numpy.typing as npt
 from adgcl.core.errors import DataError
 from adgcl.core.progress import Count
 from adgcl.data.dataset import Dataset
+from adgcl.data.folds import shuffled, stratified_folds_of
 from adgcl.graphs.chem.scaffolds import scaffolds
 
 Parts = dict[str, npt.NDArray[np.int64]]
@@ -78,13 +79,11 @@ def stratified_folds(y: npt.ArrayLike, num_folds: int = 10, seed: int = 0, valid
 
     With `valid_fold` the fold after the test fold is taken out of train, as `valid`; else valid is empty.
     """
-    from sklearn.model_selection import StratifiedKFold
-
     labels = np.asarray(y).reshape(-1)
     if not 2 <= num_folds <= len(labels):
         raise DataError(f"{len(labels)} graphs cannot be divided into {num_folds} folds.", "Choose 2 folds or more.")
-    folder = StratifiedKFold(num_folds, shuffle=True, random_state=seed)
-    tests = [test for _, test in folder.split(np.zeros(len(labels)), labels)]
+    folds = stratified_folds_of(labels, num_folds, shuffled(seed))
+    tests = [np.flatnonzero(folds == k) for k in range(num_folds)]
     nothing = np.empty(0, dtype=np.int64)
     valids = tests[1:] + tests[:1] if valid_fold else [nothing] * num_folds
     everything = np.arange(len(labels))

@@ -35,7 +35,7 @@ class PlayerAdam(Optimizer):
                 moments = {"exp_avg": torch.zeros_like(parameter), "exp_avg_sq": torch.zeros_like(parameter)}
                 self.state[parameter] = {"step": count, **moments}
 
-        self._rows = self._collected()
+        self.collect()
 
     @torch.no_grad()
     def step(self, closure: None = None) -> None:  # type: ignore[override]
@@ -52,9 +52,9 @@ class PlayerAdam(Optimizer):
                 maximize=False,
             )  # fmt: skip
 
-    def _collected(self) -> list[tuple[Tensor, list[tuple[nn.Parameter, Tensor, Tensor]]]]:
+    def collect(self) -> None:
         """For each group its count, and every parameter with its moments: looked up once, not in every step."""
-        return [
+        self._rows: list[tuple[Tensor, list[tuple[nn.Parameter, Tensor, Tensor]]]] = [
             (
                 self.state[group["params"][0]]["step"],
                 [(p, self.state[p]["exp_avg"], self.state[p]["exp_avg_sq"]) for p in group["params"]],
@@ -69,10 +69,12 @@ class PlayerAdam(Optimizer):
     step.hooked = True  # type: ignore[attr-defined]
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Restore, and share the step count again."""
+        """Restore into the tensors that are there, which others may look at too, and share the step count again."""
+        held = [(parameter, self.state[parameter]) for group in self.param_groups for parameter in group["params"]]
         _unwrapped(Optimizer.load_state_dict)(self, state_dict)
-        for group in self.param_groups:
-            count = self.state[group["params"][0]]["step"]
-            for parameter in group["params"]:
-                self.state[parameter]["step"] = count
-        self._rows = self._collected()
+        for parameter, old in held:
+            new = self.state[parameter]
+            for name, tensor in old.items():
+                tensor.copy_(new[name])
+            self.state[parameter] = old
+        self.collect()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import torch
@@ -27,7 +27,7 @@ def info_nce(z: Tensor, z_view: Tensor, temperature: float = 0.2, directions: Di
     if len(z) < 2:
         return (z.sum() + z_view.sum()) * 0.0
     if compiles(z, z_view):
-        loss: Tensor = _Contrast.apply(z.contiguous(), z_view.contiguous(), temperature, directions == "both")
+        loss: Tensor = _Contrast.apply(z, z_view, temperature, directions == "both")
         return loss
     unit, view_unit = (F.normalize(_wide(rows), dim=1, eps=_SHORTEST) for rows in (z, z_view))
     similarity = unit @ view_unit.t() / temperature
@@ -40,48 +40,65 @@ def _wide(x: Tensor) -> Tensor:
     return x if x.dtype is torch.float64 else x.float()
 
 
-class _Contrast(torch.autograd.Function):
-    """Forward and backward by hand: the gradient of the similarities is a softmax over negatives minus the identity.
+class Contrast(NamedTuple):
+    """What the backward pass needs; the rows of the graphs stand above those of their Views."""
+
+    units: Tensor
+    length: Tensor
+    likeness: Tensor
+    sums: Tensor
+    temperature: float
+    both: bool
+
+
+def contrast(rows: Tensor, temperature: float, both: bool) -> tuple[Tensor, Contrast]:
+    """The loss of rows `[2 n, D]`, graphs above Views, without autograd.
 
     The matrix of similarities is small, so it is kept in 64 bits: for any temperature above 0.0015 the exponentials
     then need no shift by the largest value, which would differ between rows and columns.
     """
+    double, width = rows.shape
+    count = double // 2
+    kept = torch.empty(double * (width + 2) + count * count, dtype=torch.float64)
+    units, length, sums, likeness = kept.split((double * width, double, double, count * count))
+    loss = torch.empty(())
+    _contrast(*addresses(rows, units, length, likeness, sums, loss), count, width, temperature, both)
+    return loss, Contrast(units.view(double, width), length, likeness.view(count, count), sums, temperature, both)
 
+
+def contrast_backward(state: Contrast, grad: float) -> Tensor:
+    """The gradient of the rows: that of the similarities is a softmax over negatives minus the identity."""
+    units, length, likeness, sums, temperature, both = state
+    grads = torch.empty(units.shape)
+    count, width = len(likeness), units.shape[1]
+    scale = grad / (count * temperature)
+    _contrast_backward(*addresses(units, length, likeness, sums, grads), count, width, scale, both)
+    return grads
+
+
+class _Contrast(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, z: Tensor, z_view: Tensor, temperature: float, both: bool) -> Tensor:
-        count, width = z.shape
-        units, length = torch.empty(2 * count, width, dtype=torch.float64), torch.empty(2 * count, dtype=torch.float64)
-        for c, rows in enumerate((z, z_view)):
-            _normalise_rows(*addresses(rows, units[c * count], length[c * count]), count, width)
-        unit, view_unit = units.chunk(2)
-        likeness = (unit @ view_unit.t()).div_(temperature).exp_()
-        sums, loss = torch.zeros(2, count, dtype=torch.float64), torch.empty(1)
-        _contrast(*addresses(likeness, sums, loss), count, both)
-        ctx.temperature, ctx.both = temperature, both
-        ctx.save_for_backward(units, length, likeness, sums)
-        return loss[0]
+        loss, ctx.state = contrast(torch.cat((z, z_view)), temperature, both)
+        return loss
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, Tensor | None, None, None]:
-        units, length, likeness, sums = ctx.saved_tensors
-        slope, of_units = torch.empty_like(likeness), torch.empty_like(units)
-        scale = float(grad) / (len(likeness) * ctx.temperature)
-        _slopes(*addresses(likeness, sums, slope), len(likeness), scale, ctx.both)
-        unit, view_unit = units.chunk(2)
-        of_unit, of_view_unit = of_units.chunk(2)
-        torch.mm(slope, view_unit, out=of_unit)
-        torch.mm(slope.t(), unit, out=of_view_unit)
-        grads = torch.empty(units.shape)
-        _through_lengths(*addresses(of_units, units, length, grads), *units.shape)
-        grad_z, grad_view = grads.chunk(2)
+        grad_z, grad_view = contrast_backward(ctx.state, float(grad)).chunk(2)
         return grad_z, grad_view, None, None
 
 
 @compiled
-def _normalise_rows(z_at: int, units_at: int, length_at: int, count: int, width: int) -> None:
-    z, units, length = floats(z_at, (count, width)), doubles(units_at, (count, width)), doubles(length_at, (count,))
-    for i in range(count):
+def _contrast(
+    z_at: int, units_at: int, length_at: int, likeness_at: int, sums_at: int, loss_at: int, count: int, width: int,
+    temperature: float, both: bool,
+) -> None:  # fmt: skip
+    """The loss; the sums of the negatives of every row and every column; likenesses, whose positives become 0."""
+    z, units = floats(z_at, (2 * count, width)), doubles(units_at, (2 * count, width))
+    length, likeness = doubles(length_at, (2 * count,)), doubles(likeness_at, (count, count))
+    sums = doubles(sums_at, (2, count))
+    for i in range(2 * count):
         square = 0.0
         for j in range(width):
             value = np.float64(z[i, j])
@@ -89,46 +106,47 @@ def _normalise_rows(z_at: int, units_at: int, length_at: int, count: int, width:
         length[i] = max(np.sqrt(square), _SHORTEST)
         for j in range(width):
             units[i, j] = np.float64(z[i, j]) / length[i]
-
-
-@compiled
-def _contrast(likeness_at: int, sums_at: int, loss_at: int, count: int, both: bool) -> None:
-    """The loss, and the sums of the negatives of every row and every column; the positives become 0."""
-    likeness, sums = doubles(likeness_at, (count, count)), doubles(sums_at, (2, count))
     positive = negative = 0.0
     for i in range(count):
+        sums[0, i] = sums[1, i] = 0.0
+    for i in range(count):
+        for k in range(count):
+            cosine = 0.0
+            for j in range(width):
+                cosine += units[i, j] * units[count + k, j]
+            likeness[i, k] = np.exp(cosine / temperature)
         positive += np.log(likeness[i, i])
         likeness[i, i] = 0.0
-        for j in range(count):
-            sums[0, i] += likeness[i, j]
-        for j in range(count):
-            sums[1, j] += likeness[i, j]
+        for k in range(count):
+            sums[0, i] += likeness[i, k]
+        for k in range(count):
+            sums[1, k] += likeness[i, k]
     for i in range(count):
         negative += (np.log(sums[0, i]) + np.log(sums[1, i])) / 2 if both else np.log(sums[0, i])
     floats(loss_at, (1,))[0] = (negative - positive) / count
 
 
 @compiled
-def _slopes(likeness_at: int, sums_at: int, slope_at: int, count: int, scale: float, both: bool) -> None:
-    """The gradient of the similarities."""
-    likeness, slope = doubles(likeness_at, (count, count)), doubles(slope_at, (count, count))
-    sums = doubles(sums_at, (2, count))
+def _contrast_backward(
+    units_at: int, length_at: int, likeness_at: int, sums_at: int, out_at: int, count: int, width: int, scale: float,
+    both: bool,
+) -> None:  # fmt: skip
+    units, length = doubles(units_at, (2 * count, width)), doubles(length_at, (2 * count,))
+    likeness, sums = doubles(likeness_at, (count, count)), doubles(sums_at, (2, count))
+    out, grad = floats(out_at, (2 * count, width)), np.zeros((2 * count, width))
     for i in range(count):
         by_row = 1 / sums[0, i]
-        for j in range(count):
-            share = (by_row + 1 / sums[1, j]) / 2 if both else by_row
-            slope[i, j] = scale * likeness[i, j] * share
-        slope[i, i] = -scale
-
-
-@compiled
-def _through_lengths(grad_at: int, unit_at: int, length_at: int, out_at: int, count: int, width: int) -> None:
-    """Through the normalisation: only the component orthogonal to a row counts."""
-    grad, unit = doubles(grad_at, (count, width)), doubles(unit_at, (count, width))
-    length, out = doubles(length_at, (count,)), floats(out_at, (count, width))
-    for i in range(count):
+        for k in range(count):
+            share = (by_row + 1 / sums[1, k]) / 2 if both else by_row
+            slope = -scale if i == k else scale * likeness[i, k] * share
+            for j in range(width):
+                grad[i, j] += slope * units[count + k, j]
+            for j in range(width):
+                grad[count + k, j] += slope * units[i, j]
+    for i in range(2 * count):
+        # Through the normalisation: only the component orthogonal to a row counts.
         along = 0.0
         for j in range(width):
-            along += grad[i, j] * unit[i, j]
+            along += grad[i, j] * units[i, j]
         for j in range(width):
-            out[i, j] = (grad[i, j] - along * unit[i, j]) / length[i]
+            out[i, j] = (grad[i, j] - along * units[i, j]) / length[i]

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import rankdata
 
 from adgcl.core.errors import ConfigError, DataError
 from adgcl.core.schema import Metric
@@ -88,8 +87,25 @@ def _rocauc(y_true: Floats, y_pred: Floats) -> Floats:
     positive = y_true == 1
     num_positive = positive.sum(0)
     num_negative = labelled.sum(0) - num_positive
-    ranks = rankdata(np.where(labelled, y_pred, np.inf), axis=-2)
+    ranks = average_ranks(np.where(labelled, y_pred, np.inf))
     u = np.sum(ranks, axis=-2, where=positive) - num_positive * (num_positive + 1) / 2
     with np.errstate(invalid="ignore"):  # a task with one class only: 0 / 0
         area: Floats = u / (num_positive * num_negative)
     return area
+
+
+def average_ranks(values: Floats) -> Floats:
+    """The ranks from 1 on of the numbers of every column (the axis before the last), equal ones sharing their mean."""
+    columns = np.moveaxis(values, -2, -1)
+    order = np.argsort(columns, axis=-1, kind="stable")
+    ordered = np.take_along_axis(columns, order, axis=-1)
+    place = np.arange(columns.shape[-1], dtype=np.float64)
+    begins = np.ones(columns.shape, dtype=bool)
+    begins[..., 1:] = ordered[..., 1:] != ordered[..., :-1]
+    ends = np.ones(columns.shape, dtype=bool)
+    ends[..., :-1] = begins[..., 1:]
+    first = np.maximum.accumulate(np.where(begins, place, 0.0), axis=-1)
+    last = np.minimum.accumulate(np.where(ends, place, np.inf)[..., ::-1], axis=-1)[..., ::-1]
+    ranks = np.empty(columns.shape)
+    np.put_along_axis(ranks, order, (first + last) / 2 + 1, axis=-1)
+    return np.moveaxis(ranks, -1, -2)

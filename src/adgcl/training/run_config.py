@@ -41,6 +41,11 @@ class TrainingConfig(Config):
     threads: int = Field(
         0, ge=0, description="CPU threads; 0 chooses by the width of the network", json_schema_extra=HARMLESS
     )
+    step: Literal["plain", "auto"] = Field(
+        "plain",
+        description="plain: the method's own step; auto: a compiled one where there is one, with other rounding",
+        json_schema_extra=HARMLESS,
+    )
     checkpoint_seconds: float = Field(30.0, ge=0.0, description="save at most this often", json_schema_extra=HARMLESS)
 
 

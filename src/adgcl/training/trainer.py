@@ -14,6 +14,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from adgcl.compiled.choice import compiled_step
 from adgcl.core.config import differences
 from adgcl.core.errors import CheckpointError, Interrupted, TrainingError
 from adgcl.core.schema import FeatureSpec, Task
@@ -77,6 +78,9 @@ class Trainer:
             if resume and folder.checkpoint.exists():
                 self._restore(load_checkpoint(folder.checkpoint))
             folder.create(config, resume)
+        wanted = config.training.step == "auto" and self._in_32_bits
+        self._compiled_step = compiled_step(self.method) if wanted else None
+        self.data["step"] = "plain" if self._compiled_step is None else "compiled"
 
     def _generator(self, *place: int | str) -> torch.Generator:
         """A source of random numbers of this run alone."""
@@ -132,7 +136,7 @@ class Trainer:
     def _step(self, ids: IntArray, epoch: int) -> None:
         batch = self.store.batch(ids).to(self.device)
         with self._products():
-            metrics = self.method.step(batch, self.generator)
+            metrics = (self._compiled_step or self.method.step)(batch, self.generator)
         try:
             self._tally.add(metrics, len(ids))
         except NotFinite as error:
@@ -155,8 +159,12 @@ class Trainer:
         """The order of graphs in an epoch: a function of seed and epoch alone."""
         return derived_rng(self.config.training.seed, "order", epoch).permutation(len(self.store)).astype(np.int64)
 
+    @property
+    def _in_32_bits(self) -> bool:
+        return self.config.training.precision == "float32"
+
     def _products(self) -> Any:
-        return half_products(self.device) if self.config.training.precision == "bfloat16" else nullcontext()
+        return nullcontext() if self._in_32_bits else half_products(self.device)
 
     def _save(self, force: bool) -> None:
         if self.folder is None:

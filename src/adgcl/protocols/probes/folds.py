@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from sklearn.model_selection import KFold, StratifiedKFold, train_test_split
 
 from adgcl.core.errors import DataError
 from adgcl.core.seeds import derived_seed
+from adgcl.data.folds import Random, plain_folds, shuffled, stratified_folds_of, taken_out
 from adgcl.protocols.probes.checks import Labelled
 from adgcl.protocols.solvers.arrays import Floats, Ints, Mask
 
 Mode = Literal["as_published", "strict"]
 
 _INNER_FOLDS = 5
+_VALID_SHARE = 0.2
 _FEWEST_GRAPHS = 4
 
 
@@ -81,11 +81,13 @@ def given_split(data: Labelled, ids: Mapping[str, Ints], mode: Mode) -> Folds:
 
 def _published_parts(n: int, seed: int, num_folds: int) -> list[tuple[Ints, Ints, Ints]]:
     """Shuffled folds, not stratified; a random fifth of the rest is for validation."""
-    random = np.random.RandomState(seed % 2**32)
+    random = Random(seed % 2**32)
+    count = min(num_folds, n)
+    ids = plain_folds(n, count, random)
     parts = []
-    for rest, test in KFold(min(num_folds, n), shuffle=True, random_state=random).split(np.zeros(n)):
-        train, valid = train_test_split(rest, test_size=0.2, random_state=random)
-        parts.append((train, valid, test))
+    for k in range(count):
+        train, valid = taken_out(np.flatnonzero(ids != k), _VALID_SHARE, random)
+        parts.append((train, valid, np.flatnonzero(ids == k)))
     return parts
 
 
@@ -129,14 +131,8 @@ def _num_folds(wanted: int, n: int, labels: Floats | None, needs_both: bool) -> 
 
 def _assign(n: int, labels: Floats | None, count: int, seed: int | None) -> Ints:
     """The fold of every position: stratified by labels if there are any, shuffled if there is a seed."""
-    options = {"shuffle": seed is not None, "random_state": None if seed is None else seed % 2**32}
-    folds = KFold(count, **options) if labels is None else StratifiedKFold(count, **options)
-    ids = np.empty(n, dtype=np.intp)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # a class smaller than the number of folds is fine here
-        for k, (_, held) in enumerate(folds.split(np.zeros(n), labels)):
-            ids[held] = k
-    return ids
+    random = shuffled(seed)
+    return plain_folds(n, count, random) if labels is None else stratified_folds_of(labels, count, random)
 
 
 def _mask(n: int, ids: Ints) -> Mask:

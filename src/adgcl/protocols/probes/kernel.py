@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 import numpy as np
-from sklearn.preprocessing import StandardScaler
-from sklearn.svm import SVC, SVR
 
 from adgcl.protocols.probes.checks import Labelled
 from adgcl.protocols.probes.folds import Folds, Mode
@@ -58,6 +56,8 @@ class KernelCandidates:
         """Task, index of the cost and predictions for `rows`, for every task and its costs."""
         if not train.any() or not rows.any():
             return
+        from sklearn.preprocessing import StandardScaler
+
         x = StandardScaler().fit(self._data.x[scale_on]).transform(self._data.x)
         for task, task_costs in enumerate(costs):
             target = self._targets[:, task]
@@ -69,6 +69,9 @@ class KernelCandidates:
     def _predict(self, kernel: _Kernel | None, target: Floats, cost: float, count: int) -> Floats:
         if kernel is None:
             return np.zeros(count)
+        # Imported here: it takes a second, and few commands ask for kernel probes.
+        from sklearn.svm import SVC, SVR
+
         if self._data.task.kind == "regression":
             centre, spread = target.mean(), target.std() or 1.0
             model = SVR(C=cost, **kernel.options)

@@ -1,0 +1,74 @@
+"""Which runs have a compiled step: the method, its settings and the processor decide."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+
+import torch
+
+from adgcl.encoders.base import EncoderConfig
+from adgcl.graphs.store.batch import GraphBatch
+from adgcl.methods.adgcl import ADGCL
+from adgcl.methods.base import Method, Metrics
+from adgcl.methods.nadgcl import NADGCL
+
+Step = Callable[[GraphBatch, torch.Generator], Metrics]
+
+# Products go in panels of 32 columns; above 96 those of a library are faster.
+_WIDTHS = (32, 64, 96)
+# Up to this width a step is too small to share between cores.
+_NARROW = 64
+_PANEL = 32
+
+
+def compiled_step(method: Method) -> Step | None:
+    """A compiled twin of `method.step`, or None where there is none."""
+    if why_plain(method):
+        return None
+    # Imported here: declaring the loops takes time that other runs need not wait for.
+    from adgcl.compiled.steps import CompiledADGCL, CompiledNADGCL
+
+    if isinstance(method, ADGCL):
+        return CompiledADGCL(method)
+    assert isinstance(method, NADGCL)
+    return CompiledNADGCL(method)
+
+
+def why_plain(method: Method) -> str:
+    """What keeps a method from a compiled step; empty if nothing does."""
+    # Exactly these classes: a subclass may have a step of its own.
+    if type(method) not in (ADGCL, NADGCL):
+        return "the method has none"
+    if next(method.parameters()).device.type != "cpu":
+        return "the device is not the processor"
+    return _of_encoder(method.encoder.config) or _of_augmenter(method) or processor_lacks()
+
+
+def _of_encoder(config: EncoderConfig) -> str:
+    reasons = {
+        "the encoder is not GIN": config.name != "gin",
+        "the width is not 32, 64 or 96": config.hidden_dim not in _WIDTHS,
+        "more than one core works on a step": config.hidden_dim > _NARROW and torch.get_num_threads() > 1,
+        "layers have dropout or no normalisation": config.dropout > 0 or not config.batch_norm,
+        "graphs are read out by their maximum": config.readout == "max",
+    }
+    return next((reason for reason, holds in reasons.items() if holds), "")
+
+
+def _of_augmenter(method: Method) -> str:
+    if not isinstance(method, ADGCL):
+        return ""
+    if method.config.augmentations != ("edge_drop",):
+        return "the augmenter does more than drop edges"
+    return "gate.mlp_dim is not a multiple of 32" if method.config.gate.mlp_dim % _PANEL else ""
+
+
+@cache
+def processor_lacks() -> str:
+    """What this processor lacks for a compiled step to be faster than torch's; empty if nothing."""
+    from llvmlite.binding import get_host_cpu_features
+
+    features = get_host_cpu_features()
+    missing = [name.upper() for name in ("avx2", "fma") if not features.get(name)]
+    return f"the processor has no {' and no '.join(missing)}" if missing else ""

@@ -1,0 +1,98 @@
+"""The compiled steps of methods: the same updates as their own `step`, with the same noise, without autograd."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+
+import torch
+
+from adgcl.augmentations.edge_drop import EdgeDrop, drop_ratio
+from adgcl.compiled.learner import Learner
+from adgcl.compiled.networks import Places
+from adgcl.compiled.spoiler import Spoiler
+from adgcl.encoders.gin import GIN
+from adgcl.encoders.heads import ProjectionHead
+from adgcl.graphs.store.batch import GraphBatch
+from adgcl.methods.adgcl import ADGCL
+from adgcl.methods.base import Metrics
+from adgcl.methods.nadgcl import NADGCL
+from adgcl.methods.optimizer import PlayerAdam
+
+# A batch with fewer graphs has no negatives and one with fewer nodes no variance: the method knows what to do.
+_FEWEST = 2
+
+
+class CompiledStep(ABC):
+    """Called like `method.step`, which it leaves the odd batches to; both see the same parameters."""
+
+    def __init__(self, method: ADGCL | NADGCL) -> None:
+        encoder, head, optimizer = method.encoder, method.head, method.optimizers["encoder"]
+        assert isinstance(encoder, GIN) and isinstance(head, ProjectionHead) and isinstance(optimizer, PlayerAdam)
+        self.method, self._inputs = method, encoder.inputs
+        self.learner = Learner(encoder, head, optimizer, method.config.temperature, method.config.directions)
+
+    @torch.no_grad()
+    def __call__(self, batch: GraphBatch, generator: torch.Generator) -> Metrics:
+        if batch.num_graphs < _FEWEST or batch.num_nodes < _FEWEST:
+            with torch.enable_grad():
+                return self.method.step(batch, generator)
+        return self.step(batch, self.places(batch), generator)
+
+    def places(self, batch: GraphBatch) -> Places:
+        """Where a batch and what its nodes carry stand in memory."""
+        return Places(batch, self._inputs(batch))
+
+    @abstractmethod
+    def step(self, batch: GraphBatch, places: Places, generator: torch.Generator) -> Metrics:
+        """All updates on one batch."""
+
+
+class CompiledADGCL(CompiledStep):
+    """AD-GCL with either of its updates."""
+
+    method: ADGCL
+
+    def __init__(self, method: ADGCL) -> None:
+        super().__init__(method)
+        optimizer = method.optimizers["augmenter"]
+        assert isinstance(method.augmenter, EdgeDrop) and isinstance(optimizer, PlayerAdam)
+        self.spoiler = Spoiler(method.augmenter, optimizer, method.prices[0])
+
+    def step(self, batch: GraphBatch, places: Places, generator: torch.Generator) -> Metrics:
+        if self.method.config.update == "simultaneous":
+            return self._simultaneous(batch, places, generator)
+        ratio = self._augmenter_turn(batch, places, generator)
+        return {**self._encoder_turn(batch, places, generator), **ratio}
+
+    def _augmenter_turn(self, batch: GraphBatch, places: Places, generator: torch.Generator) -> Metrics:
+        drawn = self.spoiler.draw(batch, places, generator, own=True)
+        _, of_keep = self.learner.compare(places, drawn.keep, own=False, learning=False, spoiling=True)
+        self.spoiler.backward(batch, drawn, of_keep)
+        self.spoiler.player.update()
+        return {"drop_ratio": drop_ratio(drawn.keep, batch)}
+
+    def _encoder_turn(self, batch: GraphBatch, places: Places, generator: torch.Generator) -> Metrics:
+        drawn = self.spoiler.draw(batch, places, generator, own=False)
+        loss, _ = self.learner.compare(places, drawn.keep)
+        self.learner.player.update()
+        return {"loss": loss}
+
+    def _simultaneous(self, batch: GraphBatch, places: Places, generator: torch.Generator) -> Metrics:
+        drawn = self.spoiler.draw(batch, places, generator, own=True)
+        loss, of_keep = self.learner.compare(places, drawn.keep, spoiling=True)
+        self.spoiler.backward(batch, drawn, of_keep)
+        self.learner.player.update()
+        self.spoiler.player.update()
+        return {"loss": loss, "drop_ratio": drop_ratio(drawn.keep, batch)}
+
+
+class CompiledNADGCL(CompiledStep):
+    """NAD-GCL: the learner alone, on edges dropped at random."""
+
+    method: NADGCL
+
+    def step(self, batch: GraphBatch, places: Places, generator: torch.Generator) -> Metrics:
+        view, ratio = self.method.augmenter(batch, generator)
+        loss, _ = self.learner.compare(places, view.edge_keep)
+        self.learner.player.update()
+        return {"loss": loss, "drop_ratio": ratio}
