@@ -84,7 +84,7 @@ def test_the_way_from_an_assay_to_predictions(run: Run, bace: list[tuple[str, st
     assert "ROC-AUC" in done.out and "Brier" in done.out and "adgcl predict model NEW.csv" in done.out
     assert (
         "2 of 121 rows cannot be read" in done.err
-        and "1 molecules of the valid and test parts are in the training part" in done.err
+        and "1 molecules of the valid and test parts are also in the training part" in done.err
     )
     assert [row["line"] for row in read("model/unreadable.csv")] == ["9", "11"]
 

@@ -196,7 +196,7 @@ def _smallest(count):
 
 
 def test_nan_reaches_the_guard(tmp_path):
-    trainer = Trainer(settled(epochs=1), PLAIN, folder=RunFolder(tmp_path))
+    trainer = Trainer(settled(epochs=1, step="auto"), PLAIN, folder=RunFolder(tmp_path))
     assert trainer.data["step"] == _path()
     with torch.no_grad():
         trainer.method.encoder.layers[0].first.weight[3] = torch.nan

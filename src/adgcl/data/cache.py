@@ -26,6 +26,7 @@ _READERS = (
     "adgcl.data.families",
     "adgcl.data.text",
     "adgcl.data.dataset",
+    "adgcl.data.folds",
     "adgcl.data.labelling",
     "adgcl.data.packed",
     "adgcl.data.splits",

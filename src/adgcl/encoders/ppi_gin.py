@@ -41,6 +41,7 @@ class UniformInputs(nn.Module):
 
     def __init__(self, width: int) -> None:
         super().__init__()
+        self.width = width
         self.table = nn.Parameter(nn.init.xavier_uniform_(torch.empty(2, width)))
 
     def forward(self, batch: GraphBatch, feature_keep: Tensor | None = None) -> Tensor:
