@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from adgcl.cli import options
+from adgcl.cli.reading import Reading, reads_data
+from adgcl.cli.requests import make_source
 from adgcl.cli.screen import Screen, table
 
 if TYPE_CHECKING:
@@ -57,14 +59,11 @@ def list_all(data_dir: options.DataDir = None, as_json: options.Json = False) ->
 
 
 @app.command("info")
+@reads_data(without=("split", "keep_largest_fragment"))
 def info(
     data: options.DataArgument,
-    data_dir: options.DataDir = None,
-    smiles_column: options.SmilesColumn = None,
-    label_columns: options.LabelColumns = None,
-    id_column: options.IdColumn = None,
-    task: options.TaskKind = None,
-    sheet: options.Sheet = None,
+    *,
+    reading: Reading,
     as_json: options.Json = False,
 ) -> None:
     """Count what is in a data set and compare with the paper's figures.
@@ -78,11 +77,10 @@ def info(
     from adgcl.cli.progress import Bars
     from adgcl.data.agreement import compare
     from adgcl.data.statistics import count
-    from adgcl.experiments.source import Source
     from adgcl.published import statistics
 
     screen = Screen(as_json)
-    source = Source(data, data_dir, smiles_column, tuple(label_columns or ()), id_column, task, sheet=sheet)
+    source = make_source(data, **reading)
     with Bars(screen) as bars:
         dataset = source.load(progress=bars)
         counted = count(dataset.store)

@@ -8,19 +8,19 @@ from typing import Annotated
 import typer
 
 from adgcl.cli import options
+from adgcl.cli.reading import Reading, reads_data
+from adgcl.cli.requests import make_source
 from adgcl.cli.screen import Screen
 
 
+@reads_data(without=("label_columns", "task", "split"))
 def embed(
     run: options.RunArgument,
     data: options.DataArgument,
     out: Annotated[Path, typer.Option("--out", "-o", help="The file to write: .parquet, .csv or .npy.")],
     device: Annotated[str, typer.Option("--device", help="auto, cpu, cuda, cuda:1 or mps.")] = "auto",
-    data_dir: options.DataDir = None,
-    smiles_column: options.SmilesColumn = None,
-    id_column: options.IdColumn = None,
-    sheet: options.Sheet = None,
-    keep_largest_fragment: options.KeepLargestFragment = False,
+    *,
+    reading: Reading,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
@@ -38,14 +38,11 @@ def embed(
     from adgcl.cli.bad_rows import show_bad_rows
     from adgcl.cli.progress import Bars
     from adgcl.experiments.application import embed_data
-    from adgcl.experiments.source import Source
     from adgcl.training.export import check_target, write_embeddings
 
     screen = Screen(as_json, quiet)
     check_target(out)
-    source = Source(
-        data, data_dir, smiles_column, id_column=id_column, sheet=sheet, keep_largest_fragment=keep_largest_fragment
-    )
+    source = make_source(data, **reading)
     with Bars(screen) as bars:
         made = embed_data(run, source, device=device, progress=bars, on_embedded=bars.embedded)
     write_embeddings(out, made.ids, made.matrix)

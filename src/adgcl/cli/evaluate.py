@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from adgcl.cli import options
+from adgcl.cli.reading import Reading, reads_data
 from adgcl.cli.requests import given, make_request, make_source
 from adgcl.cli.screen import Screen
 from adgcl.cli.typed import typed_command
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 _PROBES = {"linear": ["linear"], "svm": ["svm"], "both": ["linear", "svm"]}
 
 
+@reads_data()
 def evaluate(
     ctx: typer.Context,
     items: options.RunAndData,
@@ -48,14 +50,8 @@ def evaluate(
     precision: options.Precision = None,
     config: options.ConfigFile = None,
     assignments: options.Assignments = None,
-    data_dir: options.DataDir = None,
-    smiles_column: options.SmilesColumn = None,
-    label_columns: options.LabelColumns = None,
-    id_column: options.IdColumn = None,
-    task: options.TaskKind = None,
-    split: options.Split = None,
-    sheet: options.Sheet = None,
-    keep_largest_fragment: options.KeepLargestFragment = False,
+    *,
+    reading: Reading,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
@@ -73,15 +69,7 @@ def evaluate(
       adgcl evaluate MUTAG --mode as_published --probe both --json
     """
     screen, (run, data) = Screen(as_json, quiet), _run_and_data(items)
-    columns = {
-        "smiles_column": smiles_column,
-        "id_column": id_column,
-        "task": task,
-        "split": split,
-        "sheet": sheet,
-        "keep_largest_fragment": keep_largest_fragment,
-    }
-    source = make_source(data, data_dir, label_columns, **columns)
+    source = make_source(data, **reading)
     training = {"epochs": epochs, "batch_size": batch_size, "device": device, "precision": precision}
     judging = {"probes": _probes(probe), **given(mode=mode, name=protocol)}
     request = make_request(method, config, assignments, judging, **training)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from adgcl.cli import options
+from adgcl.cli.reading import Reading, reads_data
 from adgcl.cli.requests import make_request, make_source
 from adgcl.cli.screen import Screen, table
 
@@ -22,6 +23,7 @@ _MODEL = "Model"
 _PERCENT = ("rocauc", "accuracy")
 
 
+@reads_data()
 def finetune(
     encoder: Annotated[
         str,
@@ -48,14 +50,8 @@ def finetune(
     precision: options.Precision = None,
     config: options.ConfigFile = None,
     assignments: options.Assignments = None,
-    data_dir: options.DataDir = None,
-    smiles_column: options.SmilesColumn = None,
-    label_columns: options.LabelColumns = None,
-    id_column: options.IdColumn = None,
-    task: options.TaskKind = None,
-    split: options.Split = None,
-    sheet: options.Sheet = None,
-    keep_largest_fragment: options.KeepLargestFragment = False,
+    *,
+    reading: Reading,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
@@ -78,17 +74,7 @@ def finetune(
     from adgcl.experiments.finetuning import Choices
 
     screen = Screen(as_json, quiet)
-    source = make_source(
-        data,
-        data_dir,
-        label_columns,
-        smiles_column=smiles_column,
-        id_column=id_column,
-        task=task,
-        split=split,
-        sheet=sheet,
-        keep_largest_fragment=keep_largest_fragment,
-    )
+    source = make_source(data, **reading)
     training: dict[str, Any] = {"epochs": epochs, "batch_size": batch_size, "device": device, "precision": precision}
     request = make_request(None, config, assignments, **training)
     done = _run(screen, encoder, source, out, request, Choices(seeds, folds, unit))

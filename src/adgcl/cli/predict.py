@@ -8,12 +8,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from adgcl.cli import options
+from adgcl.cli.reading import Reading, reads_data
+from adgcl.cli.requests import make_source
 from adgcl.cli.screen import Screen
 
 if TYPE_CHECKING:
     from adgcl.experiments.prediction import Predicted
 
 
+@reads_data(without=("label_columns", "task", "split"))
 def predict(
     model: Annotated[Path, typer.Argument(metavar="MODEL", help="The folder that `adgcl finetune --out` made.")],
     data: options.DataArgument,
@@ -22,11 +25,8 @@ def predict(
         float, typer.Option("--coverage", help="The share of true values that the bands of a regression should hold.")
     ] = 0.9,
     device: Annotated[str, typer.Option("--device", help="auto, cpu, cuda, cuda:1 or mps.")] = "auto",
-    data_dir: options.DataDir = None,
-    smiles_column: options.SmilesColumn = None,
-    id_column: options.IdColumn = None,
-    sheet: options.Sheet = None,
-    keep_largest_fragment: options.KeepLargestFragment = False,
+    *,
+    reading: Reading,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
@@ -48,23 +48,15 @@ def predict(
     from adgcl.cli.progress import Bars
     from adgcl.experiments.prediction import predict_data
     from adgcl.experiments.prediction_table import check_target, write_predictions
-    from adgcl.experiments.source import Source
 
     screen = Screen(as_json, quiet)
     check_target(out)
-    source = Source(
-        data,
-        data_dir,
-        smiles_column,
-        id_column=id_column,
-        sheet=sheet,
-        keep_largest_fragment=keep_largest_fragment,
-    )
+    source = make_source(data, **reading)
     with Bars(screen) as bars:
         made = predict_data(model, source, coverage=coverage, device=device, progress=bars, on_predicted=bars.predicted)
     write_predictions(out, made)
     show_bad_rows(screen, made.dataset.bad_rows, len(made.ids))
-    show_mixtures(screen, made.dataset, keep_largest_fragment)
+    show_mixtures(screen, made.dataset, source.keep_largest_fragment)
     if str(made.strangers):
         screen.warn(f"{made.strangers}.")
     screen.emit(_summary(made, out, coverage))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from adgcl.cli import options
+from adgcl.cli.reading import Reading, reads_data
 from adgcl.cli.requests import make_request, make_source
 from adgcl.cli.screen import Screen
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from adgcl.experiments.source import Source
 
 
+@reads_data(without=("task", "split"))
 def pretrain(
     data: options.DataArgument,
     out: Annotated[Path, typer.Option("--out", "-o", help="The run folder to make.")],
@@ -36,12 +38,8 @@ def pretrain(
     config: options.ConfigFile = None,
     assignments: options.Assignments = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in --out.")] = False,
-    data_dir: options.DataDir = None,
-    smiles_column: options.SmilesColumn = None,
-    label_columns: options.LabelColumns = None,
-    id_column: options.IdColumn = None,
-    sheet: options.Sheet = None,
-    keep_largest_fragment: options.KeepLargestFragment = False,
+    *,
+    reading: Reading,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
@@ -60,15 +58,7 @@ def pretrain(
       adgcl pretrain ZINC-250K --preset adgcl-transfer --out runs/zinc250k
     """
     screen = Screen(as_json, quiet)
-    source = make_source(
-        data,
-        data_dir,
-        label_columns,
-        smiles_column=smiles_column,
-        id_column=id_column,
-        sheet=sheet,
-        keep_largest_fragment=keep_largest_fragment,
-    )
+    source = make_source(data, **reading)
     training: dict[str, Any] = {
         "epochs": epochs,
         "batch_size": batch_size,

@@ -16,11 +16,11 @@ def given(**flags: Any) -> dict[str, Any]:
     return {name: value for name, value in flags.items() if value is not None}
 
 
-def make_source(data: str, data_dir: Path | None, label_columns: Sequence[str] | None = None, **columns: Any) -> Source:
+def make_source(data: str, label_columns: Sequence[str] | None = None, **reading: Any) -> Source:
     """Where the data is and how to read it."""
     from adgcl.experiments.source import Source
 
-    return Source(data, data_dir, label_columns=tuple(label_columns or ()), **columns)
+    return Source(data, label_columns=tuple(label_columns or ()), **reading)
 
 
 def make_request(
