@@ -70,7 +70,7 @@ class Trainer:
         if origin is not None:
             self.data["started_from"] = start_from(self.method, origin, config.training.start_from)
         self.store = self.method.begin(store)
-        self.position = Position()
+        self.position, self._tally = Position(), Tally(self.device)
         self.generator, self.dropout = (self._generator(place) for place in ("noise", "global"))
         give_generator(self.method, self.dropout)
         if folder is not None:
