@@ -21,6 +21,7 @@ from tests.evaluation_cases import evaluated
 from tests.graph_cases import random_store
 
 TRAINING = [name for name in PROTOCOLS if PROTOCOLS[name].trains]
+EVALUATING = [name for name in PROTOCOLS if PROTOCOLS[name].evaluates]
 
 
 def dataset(labels: bool = True) -> Dataset:
@@ -48,14 +49,14 @@ def test_it_says_what_it_is(name: str) -> None:
     assert kind.name == name and kind.title and kind.Config().name == name
     assert all(field.description for key, field in kind.Config.model_fields.items() if key != "name")
     made = protocol(name)
-    assert made.scores and made.seconds(run_for(name), dataset().store) > 0
+    assert bool(made.scores) == kind.evaluates and made.seconds(run_for(name), dataset().store) > 0
     assert set(made.essence()) >= {"name", "mode"}
     for score in made.scores:
         assert set(made.essence(score)) <= set(made.essence())
 
 
 @pytest.mark.parametrize("mode", ["as_published", "strict"])
-@pytest.mark.parametrize("name", TRAINING)
+@pytest.mark.parametrize("name", [name for name in TRAINING if name in EVALUATING])
 def test_a_seed_gives_every_score_and_the_same_numbers_again(name: str, mode: str) -> None:
     made = protocol(name, mode)
     first, second = (made.run_seed(dataset(), run_for(name)) for _ in range(2))
@@ -100,13 +101,19 @@ def test_an_interrupted_seed_ends_like_one_that_was_not(name: str, tmp_path: Pat
     assert made.run_seed(dataset(), run_for(name), folder=tmp_path / "parts") == parts, "and only read again"
 
 
-@pytest.mark.parametrize("name", list(PROTOCOLS))
+@pytest.mark.parametrize("name", EVALUATING)
 def test_data_without_labels_is_refused_before_training(name: str) -> None:
     with pytest.raises(DataError, match="no labels"):
         protocol(name).check_data(dataset(labels=False))
 
 
-@pytest.mark.parametrize("name", TRAINING)
+@pytest.mark.parametrize("name", [name for name in PROTOCOLS if not PROTOCOLS[name].evaluates])
+def test_one_that_evaluates_nothing_is_no_way_to_evaluate(name: str) -> None:
+    with pytest.raises(AdgclError, match="evaluates nothing"):
+        evaluated(dataset(), run_for(name), protocol(name).config, [0])
+
+
+@pytest.mark.parametrize("name", [name for name in TRAINING if name in EVALUATING])
 def test_it_runs_as_a_job(name: str, tmp_path: Path) -> None:
     made = protocol(name)
     records = evaluated(dataset(), run_for(name), made.config, [0, 1], work=tmp_path)

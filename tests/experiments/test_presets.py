@@ -86,7 +86,9 @@ def test_a_tuned_row_is_planned_only_with_a_value(toys):
 
 
 def test_tables_are_those_of_the_paper():
-    assert set(layouts()) == {"table1-tu", "table1-ogb", "table-svm", "table-joao-linear", "table-joao-svm"}
+    unsupervised = {"table1-tu", "table1-ogb", "table-svm", "table-joao-linear", "table-joao-svm"}
+    assert set(layouts()) == unsupervised | {"table2", "table-joao-transfer"}
+    assert layout("table-joao-transfer").methods == ("joao", "joaov2", "adgcl")
     assert layout("table-svm").probe == "svm" and layout("table-joao-svm").methods == ("joao", "joaov2", "adgcl")
     with pytest.raises(UnknownNameError, match="table-svn"):
         layout("table-svn")

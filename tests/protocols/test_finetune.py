@@ -64,7 +64,7 @@ def test_it_starts_from_the_trained_encoder_and_its_record_says_so(tmp_path: Pat
     assert record.method == "adgcl", "a table of transfer has a row for each way of pre-training"
     origin = {"checksum": checksum(weights), "method": "adgcl", "epochs": 1, "data": "corpus", "graphs": 20}
     assert record.config["started_from"] == origin
-    assert "AD-GCL, 1 epochs on corpus (20 graphs)" in record.notes[0] and origin["checksum"][:12] in record.notes[0]
+    assert "AD-GCL, 1 epoch on corpus (20 graphs)" in record.notes[0] and origin["checksum"][:12] in record.notes[0]
     (scratch,) = evaluated(dataset(), config(epochs=1), FinetuneConfig(), [0])
     assert scratch.method == "no_pretrain" and "No pre-training" in scratch.notes[0]
     assert identity_of(scratch) != identity_of(record) and scratch.file_name != record.file_name

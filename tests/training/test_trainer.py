@@ -235,3 +235,23 @@ def test_training_does_not_wait_for_a_compiler_it_never_uses(tmp_path):
         [sys.executable, "-c", SHORT_RUN, str(tmp_path / "run")], capture_output=True, text=True, check=True
     )
     assert done.stdout.strip() == ""
+
+
+def test_snapshots_are_the_networks_after_their_epochs(tmp_path):
+    train(tmp_path / "kept", snapshots=[2, 4]).fit()
+    train(tmp_path / "short", epochs=2).fit()
+    # A run that is resumed with snapshots is still the same run.
+    train(tmp_path / "later", epochs=2).fit()
+    train(tmp_path / "later", resume=True, snapshots=[4]).fit()
+    kept, short, later = (RunFolder(tmp_path / name) for name in ("kept", "short", "later"))
+    assert sorted(path.name for path in kept.snapshot(1).parent.iterdir()) == [kept.snapshot(e).name for e in (2, 4)]
+    pairs = [
+        (kept.snapshot(2), short.checkpoint),
+        (kept.snapshot(4), kept.checkpoint),
+        (later.snapshot(4), kept.checkpoint),
+    ]
+    for snapshot, checkpoint in pairs:
+        ours, theirs = checkpoints.load_checkpoint(snapshot), checkpoints.load_checkpoint(checkpoint)
+        networks = {name: value for name, value in theirs.tensors.items() if name.startswith("network/")}
+        assert ours.position.epoch == theirs.position.epoch and set(ours.tensors) == set(networks)
+        assert all(torch.equal(ours.tensors[name], networks[name]) for name in networks)

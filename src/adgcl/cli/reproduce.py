@@ -19,14 +19,17 @@ if TYPE_CHECKING:
 
 _MODES = {"as_published": ("as_published",), "strict": ("strict",), "both": ("as_published", "strict")}
 _PROBES = {"linear": ("linear",), "svm": ("svm",), "both": ("linear", "svm")}
-_PANEL = "Which part"
+_PANEL, _TRANSFER = "Which part", "Tables about transfer"
 
 
 def reproduce(
     ctx: typer.Context,
     name: Annotated[
         str,
-        typer.Argument(metavar="TABLE", help="table1-tu, table1-ogb, table-svm, table-joao-linear, table-joao-svm."),
+        typer.Argument(
+            metavar="TABLE",
+            help="table1-tu, table1-ogb, table2, table-svm, table-joao-linear, table-joao-svm, table-joao-transfer.",
+        ),
     ],
     datasets: Annotated[
         list[str] | None,
@@ -36,7 +39,7 @@ def reproduce(
         list[str] | None,
         typer.Option(
             "--methods",
-            help="Only these rows. Default: the table's, plus statistics, ecfp and adgcl-best.",
+            help="Only these rows. Default: the table's, plus some it does not print (statistics, ecfp, ...).",
             rich_help_panel=_PANEL,
         ),
     ] = None,
@@ -50,6 +53,28 @@ def reproduce(
             "--probe",
             help="both: use linear and SVM probes at once. Default: the table's.",
             rich_help_panel=_PANEL,
+        ),
+    ] = None,
+    corpus: Annotated[
+        str,
+        typer.Option("--corpus", metavar="DATA", help="Pre-train on these molecules.", rich_help_panel=_TRANSFER),
+    ] = "ZINC-250K",
+    pretraining: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--pretrain-set",
+            metavar="KEY=VALUE",
+            help="One setting of pre-training; may be repeated. --set is for fine-tuning.",
+            rich_help_panel=_TRANSFER,
+        ),
+    ] = None,
+    encoders: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--encoder",
+            metavar="ROW=RUN",
+            help="Start this row from a run that is there, instead of pre-training; may be repeated.",
+            rich_help_panel=_TRANSFER,
         ),
     ] = None,
     jobs: Annotated[
@@ -82,9 +107,12 @@ def reproduce(
       adgcl reproduce table1-tu --datasets MUTAG PROTEINS --seeds 3
       adgcl reproduce table-svm --mode both --probe both --max-hours 8
       adgcl reproduce table1-ogb --methods adgcl random_init ecfp --list
+      adgcl reproduce table2 --datasets BBBP BACE --pretrain-set epochs=3
+      adgcl reproduce table2 --methods adgcl --encoder adgcl=runs/zinc
     """
     from adgcl.cli.progress import Bars
     from adgcl.experiments.tables.reproduction import TableRequest, open_table
+    from adgcl.experiments.tables.transfer import parse_runs
     from adgcl.published import layout
     from adgcl.reports.comparison_files import check_formats
 
@@ -108,6 +136,9 @@ def reproduce(
         None if max_hours is None else max_hours * 3600,
         data_dir,
         typed_command(ctx),
+        corpus,
+        tuple(pretraining or ()),
+        parse_runs(tuple(encoders or ())),
     )
     _check_probe(request)
     with Bars(screen) as bars:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar, Literal, NamedTuple
 
 import torch
 from pydantic import Field
 from torch import Tensor, nn
 
-from adgcl.core.config import Config, build
+from adgcl.core.config import Config, Tree, build
 from adgcl.core.registry import Registry
 from adgcl.core.schema import FeatureSpec
 from adgcl.encoders.readout import READOUTS
@@ -20,6 +20,8 @@ from adgcl.graphs.store.batch import GraphBatch
 from adgcl.graphs.store.view import View
 
 AUTO = "auto"
+# Marks a setting (`json_schema_extra`) that no weight depends on: it may differ from those of a trained encoder.
+WEIGHTLESS: dict[str, Any] = {"weightless": True}
 
 
 class EncoderConfig(Config):
@@ -28,10 +30,27 @@ class EncoderConfig(Config):
     name: str = Field(AUTO, description="gin, gine, ...; auto takes gine where edges carry features, else gin")
     hidden_dim: int = Field(32, ge=1, le=4096, description="width of every layer")
     num_layers: int = Field(5, ge=1, le=64, description="message-passing layers")
-    readout: Literal["sum", "mean", "max"] = Field("sum", description="how node rows become a graph row")
-    layers: Literal["last", "all"] = Field("last", description="read out the last layer, or all of them side by side")
-    dropout: float = Field(0.0, ge=0.0, lt=1.0, description="share of activations dropped after every layer")
+    readout: Literal["sum", "mean", "max"] = Field(
+        "sum", description="how node rows become a graph row", json_schema_extra=WEIGHTLESS
+    )
+    layers: Literal["last", "all"] = Field(
+        "last", description="read out the last layer, or all of them side by side", json_schema_extra=WEIGHTLESS
+    )
+    dropout: float = Field(
+        0.0,
+        ge=0.0,
+        lt=1.0,
+        description="share of activations dropped after every layer",
+        json_schema_extra=WEIGHTLESS,
+    )
     batch_norm: bool = Field(True, description="normalise after every layer")
+
+    def shape(self) -> Tree:
+        """The settings that weights depend on."""
+        fields = type(self).model_fields.items()
+        extra = {name: field.json_schema_extra for name, field in fields}
+        free = {name for name, marks in extra.items() if isinstance(marks, Mapping) and marks.get("weightless")}
+        return self.model_dump(mode="json", exclude=free)
 
 
 class Embedding(NamedTuple):

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from adgcl.core.errors import ConfigError
 from adgcl.core.schema import Features, FeatureSpec
-from adgcl.encoders.base import ENCODERS, Encoder, EncoderConfig
+from adgcl.encoders.base import ENCODERS, WEIGHTLESS, Encoder, EncoderConfig
 from adgcl.encoders.dense import Dense, linear
 from adgcl.encoders.dropout import Dropout
 from adgcl.encoders.inputs import EmbeddedInputs
@@ -33,7 +33,9 @@ class HuGINConfig(EncoderConfig):
 
     name: str = "hu_gin"
     hidden_dim: int = Field(300, ge=1, le=4096, description="width of every layer")
-    readout: Literal["sum", "mean", "max"] = Field("mean", description="how node rows become a graph row")
+    readout: Literal["sum", "mean", "max"] = Field(
+        "mean", description="how node rows become a graph row", json_schema_extra=WEIGHTLESS
+    )
     message: Literal["sum", "relu"] = Field(
         "sum", description="atom plus bond as it is (Hu et al.), or its relu (the authors of AD-GCL)"
     )

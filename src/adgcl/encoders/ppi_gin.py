@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from adgcl.core.errors import ConfigError
 from adgcl.core.schema import Features, FeatureSpec
-from adgcl.encoders.base import ENCODERS, Encoder, EncoderConfig
+from adgcl.encoders.base import ENCODERS, WEIGHTLESS, Encoder, EncoderConfig
 from adgcl.encoders.dense import Dense, linear
 from adgcl.encoders.dropout import Dropout
 from adgcl.encoders.norm import NodeNorm, normed
@@ -32,8 +32,12 @@ class PPIGINConfig(EncoderConfig):
 
     name: str = "ppi_gin"
     hidden_dim: int = Field(300, ge=1, le=4096, description="width of every layer")
-    readout: Literal["sum", "mean", "max"] = Field("mean", description="how node rows become a graph row")
-    centre: bool = Field(True, description="put the row of the centre node beside that of the graph")
+    readout: Literal["sum", "mean", "max"] = Field(
+        "mean", description="how node rows become a graph row", json_schema_extra=WEIGHTLESS
+    )
+    centre: bool = Field(
+        True, description="put the row of the centre node beside that of the graph", json_schema_extra=WEIGHTLESS
+    )
 
 
 class UniformInputs(nn.Module):

@@ -10,7 +10,8 @@ from adgcl.experiments.jobs import Job
 
 def guess(job: Job) -> float:
     """Seconds that a job should take, estimated by its protocol from the size of its data and networks."""
-    return job.plan.protocol.seconds(job.plan.run, job.dataset.store)
+    planned = job.outline
+    return planned.protocol.seconds(planned.run, job.data.seen(planned.run.data).store)
 
 
 class Estimates:
@@ -30,10 +31,9 @@ class Estimates:
             self._ratios[kind].append(result.seconds / max(guess(job), 1e-3))
 
     def seconds(self, job: Job) -> float:
-        """The time left for an unfinished job; one that cannot be planned yet counts like the job it needs."""
+        """The time left for an unfinished job."""
         if not job.ready:
-            assert job.needs is not None
-            return self.seconds(job.needs)
+            return self._whole(job)
         if job.problem is not None:
             return 0.0
         return self._whole(job) * (1 - job.trained)
@@ -47,8 +47,9 @@ class Estimates:
 
 def _place(job: Job) -> str:
     """Jobs that differ only in seed or trial values take equally long."""
-    return f"{_kind(job)}/{job.data.name}/{job.plan.judging.mode}/{job.plan.run.training.epochs}"
+    return f"{_kind(job)}/{job.data.name}/{job.outline.judging.mode}/{job.outline.run.training.epochs}"
 
 
 def _kind(job: Job) -> str:
-    return f"{job.plan.run.method.name}/{job.plan.judging.name}/{job.plan.protocol.scores}"
+    planned = job.outline
+    return f"{planned.run.method.name}/{planned.judging.name}/{planned.protocol.scores}"

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from adgcl.core.errors import Interrupted
+from adgcl.core.errors import ConfigError, Interrupted
 from adgcl.core.files import ensure_folder
 from adgcl.core.provenance import available_cores
 from adgcl.core.records import Record
@@ -90,6 +90,8 @@ def evaluate_loaded(
     work = work or Work()
     with _folder_of(work) as folder:
         first = Job(request, data, seeds[0], folder).plan
+        if not first.protocol.evaluates:
+            raise ConfigError(f"The protocol {first.protocol.name!r} evaluates nothing.", "Use `adgcl pretrain`.")
         first.protocol.check_data(data.seen(first.run.data))
         count = min(work.jobs or default_jobs(first.run), len(seeds))
         if count > 1 and not first.run.training.threads:

@@ -23,13 +23,17 @@ from adgcl.training.run_config import DataConfig
 from adgcl.training.run_folder import RunFolder
 from adgcl.training.trackers import Messenger
 
+# In `Job.take`: the folder of the job that is needed, rather than a figure of its training.
+FOLDER = "folder"
+
 
 @dataclass(eq=False)
 class Job:
     """One seed of `request` on a data set; `values` are the settings being tried.
 
-    If the job `needs` another, the settings in `take` come from the end of that one's training, so it cannot be planned
-    before. `protocol` applies to methods that do not name their own.
+    If the job `needs` another, the settings in `take` come from the end of that one's training (or are its `FOLDER`),
+    so it cannot be planned before. `protocol` applies to methods that do not name their own. `label` is what a person
+    calls the work, where that is not the method.
     """
 
     request: Request
@@ -40,11 +44,14 @@ class Job:
     values: Mapping[str, Any] = field(default_factory=dict)
     needs: Job | None = None
     take: Mapping[str, str] = field(default_factory=dict)
+    label: str = ""
     _result: SeedRun | None = field(default=None, repr=False)
 
     def __str__(self) -> str:
         trial = "".join(f" {key.rpartition('.')[2]}={value}" for key, value in self.values.items())
-        return f"{self.request.method or 'adgcl'}{trial} on {self.data.name}{self._mode}, seed {self.seed}"
+        return (
+            f"{self.label or self.request.method or 'adgcl'}{trial} on {self.data.name}{self._mode}, seed {self.seed}"
+        )
 
     @property
     def _mode(self) -> str:
@@ -59,10 +66,12 @@ class Job:
     @cached_property
     def plan(self) -> Plan:
         """Checked settings; only of a job that is ready."""
-        request = self.request.with_setting("training.seed", self.seed)
-        for key, value in {**self.values, **self._taken()}.items():
-            request = request.with_setting(key, value)
-        return plan(self.data.content, request, protocol=self.protocol)
+        return self._planned({**self.values, **self._taken()})
+
+    @cached_property
+    def outline(self) -> Plan:
+        """Settings without what is taken from another job: enough to know what kind of work it is, and how much."""
+        return self._planned(self.values) if self.take else self.plan
 
     @property
     def dataset(self) -> Dataset:
@@ -112,6 +121,17 @@ class Job:
         """Whether any epoch has been trained."""
         return RunFolder(self.folder).metrics.exists()
 
+    @property
+    def figures(self) -> Mapping[str, str]:
+        """The settings that come from figures of another job's training."""
+        return {key: name for key, name in self.take.items() if name != FOLDER}
+
+    def _planned(self, values: Mapping[str, Any]) -> Plan:
+        request = self.request.with_setting("training.seed", self.seed)
+        for key, value in values.items():
+            request = request.with_setting(key, value)
+        return plan(self.data.content, request, protocol=self.protocol)
+
     def _folder(self, judging: ProtocolConfig) -> Path:
         base = work_folder(self.work, self.dataset, self.plan.run, make_protocol(judging))
         return base / f"seed-{self.seed}"
@@ -121,10 +141,11 @@ class Job:
             return {}
         result = self.needs.result()
         assert result is not None, "planned before the job it needs is finished"
-        for name in self.take.values():
+        for name in self.figures.values():
             if name not in result.training:
                 raise ConfigError(f"{self.needs} has no {name} to take.", "Let it train for at least one epoch.")
-        return {key: round(result.training[name], 4) for key, name in self.take.items()}
+        figures = {key: round(result.training[name], 4) for key, name in self.figures.items()}
+        return {**figures, **{key: str(self.needs.folder) for key in self.take if key not in figures}}
 
 
 def run_job(source: Source, planned: Plan, folder: Path, send: Send) -> bool:

@@ -14,12 +14,13 @@ from adgcl.training.start import find_encoder
 def like_its_origin(shipped: Tree, asked: Mapping[str, Any]) -> Tree:
     """Settings of a preset, with encoder and features as in the run that `asked` starts from, if it names one.
 
-    Dropout stays the preset's: it has no weights, and fine-tuning wants more of it than pre-training.
+    What fine-tuning wants otherwise than pre-training, and no weight depends on, stays as the preset has it: dropout,
+    and the centre node of a protein's neighbourhood.
     """
     start = asked.get("training", {}).get("start_from") or shipped.get("training", {}).get("start_from")
     if not start:
         return shipped
     origin = load_checkpoint(find_encoder(start))
     encoder = settle(origin.config.encoder, origin.spec).model_dump(mode="json", exclude={"dropout"})
-    dropout = {name: value for name, value in shipped.get("encoder", {}).items() if name == "dropout"}
-    return {**shipped, "encoder": {**encoder, **dropout}, "data": origin.config.data.model_dump(mode="json")}
+    own = {name: value for name, value in shipped.get("encoder", {}).items() if name in ("dropout", "centre")}
+    return {**shipped, "encoder": {**encoder, **own}, "data": origin.config.data.model_dump(mode="json")}

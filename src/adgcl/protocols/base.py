@@ -48,6 +48,8 @@ class Protocol(ABC):
     title: ClassVar[str] = ""
     # Whether it trains what it judges; one that does not judges a run that is there.
     trains: ClassVar[bool] = True
+    # Whether it evaluates what it trains; one that does not makes what other jobs start from.
+    evaluates: ClassVar[bool] = True
     # Whether what it judges learns from the labels of its training part; other protocols show no labels to a method.
     learns_from_labels: ClassVar[bool] = False
     # Whether the folds of a seed in strict mode are the same for every method, so that scores can be paired.

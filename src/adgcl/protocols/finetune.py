@@ -89,10 +89,11 @@ class Finetune(Protocol):
             return ["No pre-training: the encoder started from random weights."]
         origin = encoder_origin(run.training.start_from)
         title = METHODS[origin["method"]].title if origin["method"] in METHODS else origin["method"]
+        epochs = "1 epoch" if origin["epochs"] == 1 else f"{origin['epochs']} epochs"
         graphs = f" ({origin['graphs']:,} graphs)" if origin["graphs"] else ""
         return [
-            f"The encoder was pre-trained by {title}, {origin['epochs']} epochs on {origin['data'] or 'unknown data'}"
-            f"{graphs}; SHA-256 of its weights {origin['checksum'][:12]}."
+            f"The encoder was pre-trained by {title}, {epochs} on {origin['data'] or 'unknown data'}{graphs}; "
+            f"SHA-256 of its weights {origin['checksum'][:12]}."
         ]
 
     @classmethod

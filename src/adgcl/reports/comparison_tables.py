@@ -88,8 +88,24 @@ def cell_values(comparison: Comparison) -> list[dict[str, Any]]:
 
 def notes(comparison: Comparison) -> list[str]:
     """All notes below a table."""
-    found = (LEGEND, *rank_notes(comparison), test_note(comparison), *gap_notes(comparison))
+    found = (LEGEND, start_note(comparison), *rank_notes(comparison), test_note(comparison), *gap_notes(comparison))
     return [note for note in found if note]
+
+
+def start_note(comparison: Comparison) -> str:
+    """What the encoders of rows that were pre-trained have seen: seldom as much as the published ones."""
+    seen: dict[str, list[str]] = {}
+    for (_, row, _), cell in comparison.cells.items():
+        origin = cell.record.config.get("started_from") if cell.record else None
+        if origin and row in comparison.rows:
+            graphs = f" ({origin['graphs']:,} graphs)" if origin["graphs"] else ""
+            epochs = "1 epoch" if origin["epochs"] == 1 else f"{origin['epochs']} epochs"
+            rows = seen.setdefault(f"{epochs} on {origin['data']}{graphs}", [])
+            rows += [printed_label(row)] if printed_label(row) not in rows else []
+    if not seen:
+        return ""
+    parts = (f"{', '.join(rows)} {what}" for what, rows in seen.items())
+    return f"Pre-trained here: {'; '.join(parts)}."
 
 
 def rank_notes(comparison: Comparison) -> list[str]:

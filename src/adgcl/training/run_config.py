@@ -46,6 +46,9 @@ class TrainingConfig(Config):
         description="plain: the method's own step; auto: a compiled one where there is one, with other rounding",
         json_schema_extra=HARMLESS,
     )
+    snapshots: tuple[int, ...] = Field(
+        (), description="epochs after which the networks are kept as a file of their own", json_schema_extra=HARMLESS
+    )
     checkpoint_seconds: float = Field(30.0, ge=0.0, description="save at most this often", json_schema_extra=HARMLESS)
 
 

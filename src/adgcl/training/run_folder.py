@@ -26,6 +26,10 @@ class RunFolder:
     def metrics(self) -> Path:
         return self.path / "metrics.jsonl"
 
+    def snapshot(self, epoch: int) -> Path:
+        """The networks after an epoch, where they were asked to be kept."""
+        return self.path / "snapshots" / f"epoch-{epoch}.safetensors"
+
     @property
     def config(self) -> Path:
         return self.path / "config.json"

@@ -17,6 +17,7 @@ from torch import Tensor
 from adgcl.compiled.choice import compiled_step
 from adgcl.core.config import differences
 from adgcl.core.errors import CheckpointError, Interrupted, TrainingError
+from adgcl.core.files import ensure_folder
 from adgcl.core.schema import FeatureSpec, Task
 from adgcl.core.seeds import derived_rng, derived_seed
 from adgcl.encoders.dropout import give_generator
@@ -24,7 +25,15 @@ from adgcl.graphs.kernels.precision import half_products
 from adgcl.graphs.store.ranges import IntArray
 from adgcl.graphs.store.store import GraphStore
 from adgcl.methods.base import METHODS, Method
-from adgcl.training.checkpoints import Checkpoint, Position, load_checkpoint, random_states, restore, save_checkpoint
+from adgcl.training.checkpoints import (
+    Checkpoint,
+    Position,
+    load_checkpoint,
+    random_states,
+    restore,
+    save_checkpoint,
+    save_networks,
+)
 from adgcl.training.device import keep_freed_memory, pick_device, set_threads
 from adgcl.training.run_config import RunConfig
 from adgcl.training.run_folder import RunFolder
@@ -104,6 +113,7 @@ class Trainer:
             with _polite_interrupts() as interrupted:
                 while self.position.epoch < epochs:
                     self._run_epoch(epochs, interrupted)
+                    self._keep_snapshot()
                     if after_epoch is not None and after_epoch(self.position.epoch):
                         break
                     self._save(force=False)
@@ -175,6 +185,13 @@ class Trainer:
                 self.folder.checkpoint, self.method, self.config, self.position, self.random_states(), self.data
             )
             self._last_save = time.monotonic()
+
+    def _keep_snapshot(self) -> None:
+        epoch = self.position.epoch
+        if self.folder is not None and epoch in self.config.training.snapshots:
+            path = self.folder.snapshot(epoch)
+            ensure_folder(path.parent)
+            save_networks(path, self.method, self.config, self.position, self.data)
 
     def random_states(self) -> dict[str, Tensor]:
         """The state of every random generator, as a checkpoint keeps it."""

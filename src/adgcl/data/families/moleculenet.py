@@ -45,6 +45,10 @@ class _Set:
         return f"moleculenet-{self.short}"
 
     @property
+    def aliases(self) -> tuple[str, ...]:
+        return (self.paper_name,) if self.paper_name else ()
+
+    @property
     def file(self) -> str:
         return f"moleculenet/{self.short}.csv.gz"
 
@@ -77,7 +81,8 @@ _SETS = (
 def entries() -> tuple[Entry, ...]:
     """The eleven tables, with the two-column features of Hu et al."""
     return tuple(
-        Entry(k.name, k.title, k.task, k.origin, partial(load_moleculenet, k.short), ((k.file,),)) for k in _SETS
+        Entry(k.name, k.title, k.task, k.origin, partial(load_moleculenet, k.short), ((k.file,),), aliases=k.aliases)
+        for k in _SETS
     )
 
 

@@ -16,7 +16,9 @@ from adgcl.experiments.presets import Preset, preset_for, runs_here
 from adgcl.experiments.schedule import gap_of
 from adgcl.experiments.source import LoadedSource
 from adgcl.experiments.tables.rows import Row
+from adgcl.experiments.tables.transfer import Transfer
 from adgcl.methods.base import METHODS
+from adgcl.protocols.finetune import NO_PRETRAINING
 from adgcl.protocols.selection import Mode
 from adgcl.published import optimal_lambda
 
@@ -51,12 +53,16 @@ class Cell:
 
 @dataclass(frozen=True)
 class CellMaker:
-    """Expands cells to jobs: what is asked of all of them, how many seeds, and where they keep their state."""
+    """Expands cells to jobs: what is asked of all of them, how many seeds, and where they keep their state.
+
+    In a table about transfer, rows start from encoders that `transfer` provides.
+    """
 
     asked: Request
     seeds: int
     work: Path
     protocol: str = ""
+    transfer: Transfer | None = None
 
     def cells(self, rows: Sequence[Row], columns: Sequence[LoadedSource], modes: Sequence[Mode]) -> list[Cell]:
         """Every cell of a table; cells that need the same work need the same Job."""
@@ -82,6 +88,15 @@ class CellMaker:
         return 1 if method.deterministic and dataset.split is not None else self.seeds
 
     def _jobs(self, cell: Cell, seed: int) -> list[Job]:
+        if self.transfer is not None and cell.row.name != NO_PRETRAINING:
+            jobs = [self.transfer.job(cell.row.name, self._asked(cell), cell.column, seed)]
+        else:
+            jobs = self._trials(cell, seed)
+        for job in jobs:
+            _ = job.folder if job.needs is None else (job.outline, job.needs.folder)  # wrong settings are found here
+        return jobs
+
+    def _trials(self, cell: Cell, seed: int) -> list[Job]:
         preset = preset_for(cell.row.name, cell.column.content)
         cell.trials = tuple(_trials(preset, cell.column))
         needs = None
@@ -89,13 +104,13 @@ class CellMaker:
             (row,) = {taken["row"] for taken in preset.take.values()}
             needs = self._job(row, cell, seed)
         take = {key: taken["training"] for key, taken in preset.take.items()}
-        jobs = [self._job(cell.row.name, cell, seed, trial, needs, take) for trial in cell.trials]
-        for job in jobs:
-            _ = job.folder if job.needs is None else job.needs.folder  # wrong settings are found here
-        return jobs
+        return [self._job(cell.row.name, cell, seed, trial, needs, take) for trial in cell.trials]
+
+    def _asked(self, cell: Cell) -> Request:
+        return self.asked.with_flags({"protocol": {"mode": cell.mode}})
 
     def _job(self, row: str, cell: Cell, seed: int, *about: Any) -> Job:
-        asked = self.asked.with_flags({"protocol": {"mode": cell.mode}})
+        asked = self._asked(cell)
         request = Request(row, asked.config, asked.flags, asked.assignments)
         return Job(request, cell.column, seed, self.work, self.protocol, *about)
 

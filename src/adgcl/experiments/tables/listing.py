@@ -43,6 +43,6 @@ def _note(cell: Cell, jobs: list[Job], asked: set[str]) -> str:
     if cell.gap is not None:
         return str(cell.gap)
     notes = [f"chooses among {len(cell.trials)}"] if cell.tuned else []
-    needed = {job.needs.request.method or "" for job in jobs if job.needs is not None}
-    notes += [f"needs {row} first{'' if row in asked else ', which is added'}" for row in sorted(needed)]
+    needed = {job.needs.label or job.needs.request.method or "" for job in jobs if job.needs is not None}
+    notes += [f"needs {what} first{'' if what in asked else ', which is added'}" for what in sorted(needed)]
     return "; ".join(notes)

@@ -53,7 +53,7 @@ def _record(
     record = make_record(planned.protocol, first.dataset, planned.run, score, runs, row=cell.row.name, command=command)
     if cell.tuned:
         return _with_choices(record, cell, score, [[run for _, run in found] for found in complete.values()])
-    return _with_taken(record, first, [found[0][0] for found in complete.values()]) if first.take else record
+    return _with_taken(record, first, [found[0][0] for found in complete.values()]) if first.figures else record
 
 
 def _with_choices(record: Record, cell: Cell, score: str, found: list[list[SeedRun]]) -> Record:
@@ -74,9 +74,9 @@ def _with_choices(record: Record, cell: Cell, score: str, found: list[list[SeedR
 def _with_taken(record: Record, first: Job, jobs: list[Job]) -> Record:
     """What each seed took from another row."""
     assert first.needs is not None
-    taken = [{key: _setting(job, key) for key in job.take} for job in jobs]
+    taken = [{key: _setting(job, key) for key in job.figures} for job in jobs]
     rows = [{**row, "settings": settings} for row, settings in zip(record.runs, taken)]
-    take = {key: {"row": first.needs.request.method, "training": name} for key, name in first.take.items()}
+    take = {key: {"row": first.needs.request.method, "training": name} for key, name in first.figures.items()}
     note = f"{', '.join(take)}: what {first.needs.request.method} ended with on the same data and seed."
     config = {**_without(record.config, take), "take": take}
     return replace(record, runs=rows, config=config, notes=[*record.notes, note])

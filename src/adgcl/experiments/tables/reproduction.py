@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -19,9 +19,11 @@ from adgcl.experiments.source import LoadedSource
 from adgcl.experiments.tables.cells import Cell, CellMaker
 from adgcl.experiments.tables.columns import open_column
 from adgcl.experiments.tables.records import cell_gap, cell_records
-from adgcl.experiments.tables.rows import EXTRA_ROWS, Row, datasets_of, rows_of
+from adgcl.experiments.tables.rows import Row, datasets_of, extra_rows, rows_of
+from adgcl.experiments.tables.transfer import DEFAULT_CORPUS, Transfer
 from adgcl.jobs.executor import EXECUTORS, Executor
 from adgcl.protocols.base import PROTOCOLS
+from adgcl.protocols.finetune import Finetune
 from adgcl.protocols.record_folder import keep
 from adgcl.protocols.selection import Mode
 from adgcl.published import PublishedTable
@@ -31,7 +33,11 @@ Place = tuple[str, str, str]
 
 @dataclass(frozen=True)
 class TableRequest:
-    """Which table, which part of it, and with how much effort; `limit` in seconds."""
+    """Which table, which part of it, and with how much effort; `limit` in seconds.
+
+    Tables about transfer pre-train on `corpus` with the settings in `pretraining`, except for the rows in `encoders`,
+    which start from a run that is there.
+    """
 
     table: PublishedTable
     datasets: tuple[str, ...] = ()
@@ -47,6 +53,9 @@ class TableRequest:
     limit: float | None = None
     data_dir: Path | None = None
     command: str = ""
+    corpus: str = DEFAULT_CORPUS
+    pretraining: tuple[str, ...] = ()
+    encoders: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -122,7 +131,7 @@ class Reproduction:
             row.name
             for row in self.rows
             if row.asked
-            or row.name not in EXTRA_ROWS
+            or row.name not in extra_rows(self.request.table)
             or any(
                 o.gap is None or o.gap.status not in idle for (_, name, _), o in outcomes.items() if name == row.name
             )
@@ -152,5 +161,13 @@ def open_table(request: TableRequest, progress: Any = None) -> Reproduction:
     if jobs > 1:
         flags["training"] = {"threads": max(1, available_cores() // jobs)}
     asked = Request(None, None, flags, request.assignments)
-    maker = CellMaker(asked, request.seeds, request.work, request.table.protocol)
+    threads = flags.get("training", {}).get("threads", 0)
+    transfer = _transfer(request, threads, progress) if request.table.protocol == Finetune.name else None
+    maker = CellMaker(asked, request.seeds, request.work, request.table.protocol, transfer)
     return Reproduction(request, rows, columns, maker.cells(rows, columns, request.modes))
+
+
+def _transfer(request: TableRequest, threads: int, progress: Any) -> Transfer:
+    return Transfer(
+        request.work, request.corpus, request.pretraining, request.encoders, threads, request.data_dir, progress
+    )
