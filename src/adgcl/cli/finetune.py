@@ -68,8 +68,8 @@ def finetune(
     \b
     Examples:
       adgcl finetune runs/zinc assay.csv --label-column active --out models/assay
-      adgcl finetune none freesolv --out models/freesolv --epochs 50 --unit kcal/mol
-      adgcl finetune runs/zinc assay.csv --label-column pIC50 --folds 5 --out models/cv
+      adgcl finetune none freesolv --epochs 50 --unit kcal/mol --out model
+      adgcl finetune runs/zinc assay.csv --label-column pIC50 --folds 5 --out cv
     """
     from adgcl.experiments.finetuning import Choices
 
