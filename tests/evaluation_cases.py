@@ -1,4 +1,4 @@
-"""Settings at hand, judged: what tests of protocols and Records start from."""
+"""Small settings, evaluated: the starting point for tests of protocols and Records."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""adgcl: learn graph embeddings without labels, by adversarial graph augmentation, and judge them.
+"""adgcl: learn graph embeddings without labels, by adversarial graph augmentation, and evaluate them.
 
 >>> from adgcl import GraphEmbedder
 >>> vectors = GraphEmbedder(epochs=5).fit_transform(["CCO", "c1ccccc1", "CC(=O)O"])  # doctest: +SKIP

@@ -1,4 +1,4 @@
-"""Doctor: is this machine ready, and if not, what to do about it."""
+"""Doctor: is this machine ready, and if not, what to do about it?"""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _ENOUGH_MEMORY_GB = 2.0
 
 @dataclass(frozen=True)
 class Check:
-    """One thing that was looked at: what was found, how it is, and what to do about it.
+    """One check: what was found, whether that is a problem, and what to do about it.
 
     A remark is worth knowing but needs no action. Nothing works while an essential check has a problem.
     """
@@ -45,7 +45,7 @@ class Check:
 
 
 def examine(data_dir: Path | None = None) -> list[Check]:
-    """Look at packages, devices, memory, folders, locks and data sets."""
+    """Check packages, devices, memory, folders, locks and data sets."""
     folder = data_folder(data_dir)
     return [*_packages(), *_extras(), *_machine(), *_folders(folder), *_datasets(folder)]
 
@@ -96,7 +96,7 @@ def _training_step() -> Check:
     lacking = processor_lacks()
     if not lacking:
         return Check("compiled step", "works here; --set training.step=auto uses it for AD-GCL and NAD-GCL on GIN")
-    return Check("compiled step", f"not used: {lacking}", "remark", "Training works all the same.")
+    return Check("compiled step", f"not used: {lacking}", "remark", "Training works without it.")
 
 
 def _folders(data: Path) -> Iterator[Check]:

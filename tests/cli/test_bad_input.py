@@ -161,7 +161,7 @@ def test_too_few_graphs_to_judge(run, finished: Path) -> None:
 
 
 def test_wrong_arguments_of_evaluate(run, finished: Path, molecules: Path) -> None:
-    fails(run("evaluate", finished), "there is no data to judge it by")
+    fails(run("evaluate", finished), "there is no data to evaluate it on")
     fails(run("evaluate", finished, molecules, "more"), "Too many arguments")
     fails(run("evaluate", finished, molecules, "--epochs", 3), "cannot be trained again")
 

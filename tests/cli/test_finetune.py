@@ -167,7 +167,7 @@ def test_ctrl_c_says_how_to_go_on(run: Run, molecules: Path, monkeypatch: pytest
     from adgcl.core.errors import Interrupted
 
     def stops(*arguments):
-        raise Interrupted("Stopped.", "Run the same command with --resume to go on.")
+        raise Interrupted("Stopped.", "Run the same command with --resume to continue.")
 
     monkeypatch.setattr(finetuning, "train_fold", stops)
     stopped = run("finetune", "none", molecules, "--label-column", "logp", *QUICK, "--out", "m")

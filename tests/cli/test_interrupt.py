@@ -1,4 +1,4 @@
-"""Ctrl-C saves; the same command goes on."""
+"""Ctrl-C saves; the same command resumes."""
 
 from __future__ import annotations
 

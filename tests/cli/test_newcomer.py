@@ -21,7 +21,7 @@ def test_after_supervised_training_no_training_score_is_offered(run, molecules: 
     assert "adgcl evaluate run" not in answer.out
     assert "--method supervised" in answer.out and "--label-column logp" in answer.out
     judged = run("evaluate", "run", molecules, "--label-column", "logp", "--seeds", 1, "--set", "num_folds=2")
-    assert judged.code == 0 and "this is no test" in judged.err, "the warning is not in the JSON alone"
+    assert judged.code == 0 and "this is not a test" in judged.err, "the warning is not in the JSON alone"
 
 
 def test_a_later_seed_does_not_take_the_place_of_more(run, toys: Path) -> None:

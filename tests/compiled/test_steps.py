@@ -96,7 +96,7 @@ def test_gradients_are_those_of_64_bit_autograd(store, overrides):
         check_close(gradients(step, step.spoiler.player), spoiled, median=median)
         learned = slow_gradients(slow, slow.loss(keep.detach(), own))
         check_close(gradients(step, step.learner.player), learned, median=median)
-        # A learner who stands still passes the same on.
+        # A frozen learner passes the same gradient on.
         alone = step.learner.compare(places, drawn.keep, own=own, learning=False, spoiling=True)[1]
         torch.testing.assert_close(alone, of_keep)
         for player in (step.learner.player, step.spoiler.player):

@@ -1,4 +1,4 @@
-"""What every protocol keeps to, whoever wrote it: the suite runs over the registry."""
+"""What every protocol must satisfy, whoever wrote it: the suite runs over the registry."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def dataset(labels: bool = True) -> Dataset:
 
 
 def run_for(name: str, seed: int = 0) -> RunConfig:
-    """A small run of a method that the protocol can judge."""
+    """A small run of a method that the protocol can evaluate."""
     method = next((m for m in METHODS if name in (METHODS[m].protocol, *METHODS[m].other_protocols)), "adgcl")
     training = {"epochs": 3, "batch_size": 10, "device": "cpu", "seed": seed, "checkpoint_seconds": 0}
     return resolve({"method": method, "encoder": {"hidden_dim": 6, "num_layers": 2}, "training": training})

@@ -146,8 +146,8 @@ def test_unreadable_inputs() -> None:
     ("make", "says"),
     [
         (lambda: regressor().fit(SMILES, LENGTH[:3]), "24 inputs but 3 labels"),
-        (lambda: classifier().fit(SMILES, ["same"] * 24), "one class only"),
-        (lambda: classifier().fit(SMILES, [None] * 24), "no label only"),
+        (lambda: classifier().fit(SMILES, ["same"] * 24), "only one class"),
+        (lambda: classifier().fit(SMILES, [None] * 24), "There is no label"),
         (lambda: regressor(members=0).fit(SMILES, LENGTH), "members = 0"),
         (lambda: regressor(validation=1.0).fit(SMILES, LENGTH), "validation = 1"),
         (lambda: regressor().fit(SMILES, np.full(24, np.nan)), "every label is missing"),

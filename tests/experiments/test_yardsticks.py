@@ -1,4 +1,4 @@
-"""What stands beside an own result was judged on the same folds, and warnings reach whoever looks."""
+"""Baselines beside a user's result were evaluated on the same folds, and warnings reach the user."""
 
 from __future__ import annotations
 

@@ -53,7 +53,7 @@ def test_molecules_of_public_sets_that_rdkit_refuses_still_have_neighbourhoods()
 
 def test_graphs_without_smiles_are_refused_before_any_work():
     social = Dataset("IMDB", random_store(), Origin("tu"))
-    with pytest.raises(DataError, match="IMDB has no SMILES to take fingerprints of") as caught:
+    with pytest.raises(DataError, match="IMDB has no SMILES to compute fingerprints from") as caught:
         plan(social, Request("ecfp"))
     assert "adgcl methods" in caught.value.hint
 

@@ -112,7 +112,7 @@ def test_a_finished_run_refuses_other_settings_too(toys, tmp_path):
 
 
 def test_folders_that_version_0_3_0_made_are_found(toys, tmp_path):
-    """They are named by a digest of all settings, and hold no word on how their seeds were judged."""
+    """They are named by a digest of all settings, and do not say how their seeds were evaluated."""
     work = tmp_path / "runs"
     mine = job(toys, work)
     evaluate(toys, REQUEST, [0], Work(work, jobs=1))

@@ -92,7 +92,7 @@ def test_bad_input_is_refused():
         score("rocauc", y, np.array([[np.nan], [1.0]]))
     with pytest.raises(DataError, match="labels 0 and 1"):
         score("rocauc", y * 2, y)
-    with pytest.raises(DataError, match="belong together"):
+    with pytest.raises(DataError, match="do not match"):
         score("rmse", y, np.zeros((3, 1)))
     with pytest.raises(ConfigError):
         score("none", y, y)

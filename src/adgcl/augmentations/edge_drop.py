@@ -34,7 +34,7 @@ class EdgeDrop(EdgeScores):
         return Augmented(View(edge_keep=edge_keep), drop_ratio(edge_keep, batch))
 
     def noise(self, batch: GraphBatch, generator: torch.Generator) -> Tensor:
-        """A number per edge, which decides with its logit."""
+        """Random noise for each edge, to be added to its logit."""
         noise = logistic_noise(batch.num_edges, generator)
         if self.gate.tied and batch.reverse is not None:
             first = torch.minimum(batch.reverse, torch.arange(batch.num_edges, device=batch.device))

@@ -57,7 +57,7 @@ class NodeScores(Learnable):
         initialise(self)
 
     def node_logits(self, node_emb: Tensor) -> Tensor:
-        """How much the augmenter wants to keep of each node."""
+        """How much the augmenter wants to keep each node."""
         logits: Tensor = self.score(self.first(node_emb).relu())
         return logits.squeeze(1).float()
 

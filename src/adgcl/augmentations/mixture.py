@@ -52,7 +52,7 @@ def checked_names(names: tuple[str, ...]) -> tuple[str, ...]:
     known = learnable_names()
     unknown = [name for name in names if name not in known]
     if unknown:
-        raise ValueError(f"there is no learnable {unknown[0]!r}; known are {', '.join(known)}")
+        raise ValueError(f"there is no learnable {unknown[0]!r}; known: {', '.join(known)}")
     return names
 
 

@@ -15,7 +15,7 @@ from adgcl.graphs.store.view import View
 
 @AUGMENTATIONS.register("node_drop")
 class NodeDrop(NodeScores):
-    """`p_i = sigmoid((logit_i + noise) / temperature)` weighs node i; the regulariser is the mean of `1 - p`.
+    """`p_i = sigmoid((logit_i + noise) / temperature)` weights node i; the regulariser is the mean of `1 - p`.
 
     With hard weights, a graph that would lose all its nodes keeps the most likely one: an empty graph has no embedding.
     """

@@ -38,7 +38,7 @@ def checked_pool(pool: tuple[str, ...]) -> tuple[str, ...]:
         raise ValueError("name each augmentation once, and at least one")
     unknown = [name for name in pool if name not in FIXED]
     if unknown:
-        raise ValueError(f"there is no {unknown[0]!r}; known are {', '.join(FIXED)}")
+        raise ValueError(f"there is no {unknown[0]!r}; known: {', '.join(FIXED)}")
     return pool
 
 

@@ -34,7 +34,7 @@ _NAMES = {
 
 @app.command("list")
 def list_all(data_dir: options.DataDir = None, as_json: options.Json = False) -> None:
-    """List every known data set: the paper's, and a few more.
+    """List every known data set: the paper's and a few more.
 
     \b
     Examples:

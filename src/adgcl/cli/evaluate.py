@@ -36,8 +36,8 @@ def evaluate(
         bool,
         typer.Option(
             "--beside/--alone",
-            help="Show an untrained encoder, fingerprints or statistics, and a constant guess beside a finished run.",
-            rich_help_panel="Judging",
+            help="Compare a finished run with an untrained encoder, fingerprints or statistics, and a constant guess.",
+            rich_help_panel="Evaluation",
         ),
     ] = True,
     jobs: options.Jobs = None,
@@ -55,12 +55,12 @@ def evaluate(
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Judge a finished run, or train a method from several seeds and judge it.
+    """Evaluate a finished run, or train a method with several seeds and evaluate it.
 
-    The paper's figure stands beside the result, where it has one. Stopped with
-    Ctrl-C, the same command goes on where it was. Every result is kept as a
-    Record (JSON) with all that is needed to repeat it; `adgcl report` makes
-    tables of them.
+    The result is shown beside the paper's figure, if there is one. If you stop
+    with Ctrl-C, the same command resumes. Every result is kept as a Record
+    (JSON) with everything needed to repeat it; `adgcl report` makes tables of
+    them.
 
     \b
     Examples:
@@ -95,7 +95,7 @@ def _run_and_data(items: list[str]) -> tuple[Path | None, str]:
         return Path(items[0]), items[1]
     if (Path(items[0]) / "checkpoint.safetensors").exists():
         raise ConfigError(
-            f"{items[0]} is a run; there is no data to judge it by.", f"Say `adgcl evaluate {items[0]} DATA`."
+            f"{items[0]} is a run; there is no data to evaluate it on.", f"Use `adgcl evaluate {items[0]} DATA`."
         )
     return None, items[0]
 

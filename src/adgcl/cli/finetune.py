@@ -39,10 +39,10 @@ def finetune(
     ] = None,
     folds: Annotated[
         int | None,
-        typer.Option("--folds", min=2, help="A member for each of so many folds instead.", rich_help_panel=_MODEL),
+        typer.Option("--folds", min=2, help="Train one member per fold instead.", rich_help_panel=_MODEL),
     ] = None,
     unit: Annotated[
-        str, typer.Option("--unit", help="The unit of the labels, to be kept with the model.", rich_help_panel=_MODEL)
+        str, typer.Option("--unit", help="The unit of the labels, kept with the model.", rich_help_panel=_MODEL)
     ] = "",
     epochs: options.Epochs = None,
     batch_size: options.BatchSize = None,
@@ -57,19 +57,19 @@ def finetune(
 ) -> None:
     """Fine-tune an encoder on labelled data; the result is a model that predicts.
 
-    What the labels are is seen from them: yes or no, classes, or numbers;
-    several columns are several tasks, and empty fields are missing labels.
-    Several networks are trained and kept as one model. Part of the data is held
-    out: it chooses the best epoch, calibrates predictions, and tests them. By
-    default the data's own split is used, or else scaffolds.
+    The kind of labels is detected: yes or no, classes, or numbers. Several
+    columns are several tasks, and empty fields are missing labels. Several
+    networks are trained and kept as one model. Part of the data is held out: it
+    chooses the best epoch, calibrates predictions, and tests them. By default
+    the data's own split is used, or else scaffolds.
 
-    Ctrl-C saves; the same command goes on.
+    Ctrl-C saves; the same command resumes.
 
     \b
     Examples:
       adgcl finetune runs/zinc assay.csv --label-column active --out models/assay
-      adgcl finetune none freesolv --out models/freesolv --epochs 50 --unit kcal/mol
-      adgcl finetune runs/zinc assay.csv --label-column pIC50 --folds 5 --out models/cv
+      adgcl finetune none freesolv --epochs 50 --unit kcal/mol --out model
+      adgcl finetune runs/zinc assay.csv --label-column pIC50 --folds 5 --out cv
     """
     from adgcl.experiments.finetuning import Choices
 
@@ -122,7 +122,7 @@ def _print_summary(screen: Screen, done: Finetuned) -> None:
 
     about = done.about
     if done.finished_before:
-        screen.show(f"{done.folder} is already finished. Nothing was left to do.")
+        screen.show(f"{done.folder} is already finished. There was nothing left to do.")
     else:
         screen.show(
             f"Fine-tuned on {done.dataset.name}: {len(done.dataset):,} graphs, {_what(about)}, "
@@ -134,7 +134,7 @@ def _print_summary(screen: Screen, done: Finetuned) -> None:
     rows.append(("together", "", _score(about, about["together"]["valid"]), _score(about, about["together"]["test"])))
     metric = {"rocauc": "ROC-AUC, %", "accuracy": "accuracy, %"}.get(about["metric"], about["metric"].upper())
     numbers = ("best epoch", "validation", "test")
-    screen.show(table(("", *numbers), rows, title=f"{metric} on graphs that were held out", right=numbers))
+    screen.show(table(("", *numbers), rows, title=f"{metric} on held-out graphs", right=numbers))
     for line in checks(about):
         screen.show(line)
 
@@ -152,7 +152,7 @@ def _score(about: dict[str, Any], value: float | None) -> str:
 
 
 def checks(about: dict[str, Any]) -> list[str]:
-    """How far the uncertainties held on test data, in words."""
+    """How well the uncertainties held up on test data, in words."""
     checked = about["calibration"]["checked"]
     if isinstance(checked, dict):
         before, after = checked["brier_before"], checked["brier_after"]
@@ -161,7 +161,7 @@ def checks(about: dict[str, Any]) -> list[str]:
     for name, one in zip(about["labels"], checked):
         if one["coverage"] is not None:
             lines.append(
-                f"Bands of 90 % for {name} hold {100 * one['coverage']:.0f} % of {one['labels']} test labels; "
+                f"The 90 % bands for {name} contain {100 * one['coverage']:.0f} % of {one['labels']} test labels; "
                 f"they are {one['mean_width']:.3g} {about['unit']}".rstrip()
                 + " wide on average."
             )

@@ -1,4 +1,4 @@
-"""The command `adgcl`: all its parts, and errors in words that a person can act on."""
+"""The command `adgcl`: all its parts, and error messages that a person can act on."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from adgcl.cli.lists import ReproduceCommand
 from adgcl.cli.screen import print_error
 from adgcl.core.errors import AdgclError, Interrupted
 
-_AGAIN = "This is a fault in adgcl. Run again with --debug to see where it comes from."
+_AGAIN = "This is a bug in adgcl. Run again with --debug to see where it comes from."
 
 
 class _Group(TyperGroup):
@@ -68,7 +68,7 @@ def _frame(
     ] = False,
     debug: Annotated[bool, typer.Option("--debug", help="Show the whole traceback of an error.")] = False,
 ) -> None:
-    """Learn graph embeddings without labels, by adversarial graph augmentation (AD-GCL), and judge them.
+    """Learn graph embeddings without labels, by adversarial graph augmentation (AD-GCL), and evaluate them.
 
     \b
     The first five minutes:
@@ -78,7 +78,7 @@ def _frame(
       adgcl evaluate runs/mine my.csv               how good are the vectors?
       adgcl finetune runs/mine my.csv --out model   learn your labels
       adgcl predict model new.csv --out pred.csv    predict them
-      adgcl doctor                                  is everything in its place?
+      adgcl doctor                                  is everything in place?
     """
 
 
@@ -88,9 +88,9 @@ app.command("pretrain", rich_help_panel="Learn and use")(pretrain.pretrain)
 app.command("embed", rich_help_panel="Learn and use")(embed.embed)
 app.command("finetune", rich_help_panel="Learn and use")(finetune.finetune)
 app.command("predict", rich_help_panel="Learn and use")(predict.predict)
-app.command("evaluate", rich_help_panel="Judge and report")(evaluate.evaluate)
-app.command("reproduce", cls=ReproduceCommand, rich_help_panel="Judge and report")(reproduce.reproduce)
-app.command("report", rich_help_panel="Judge and report")(report.report)
+app.command("evaluate", rich_help_panel="Evaluate and report")(evaluate.evaluate)
+app.command("reproduce", cls=ReproduceCommand, rich_help_panel="Evaluate and report")(reproduce.reproduce)
+app.command("report", rich_help_panel="Evaluate and report")(report.report)
 app.add_typer(data.app, name="data", rich_help_panel="Look things up")
 app.command("methods", rich_help_panel="Look things up")(methods.methods)
 app.command("settings", rich_help_panel="Look things up")(settings.settings)
@@ -147,14 +147,14 @@ def _explain(error: BaseException, message: str, hint: str | None, code: int, de
 
 
 def _without_debug(arguments: Sequence[str]) -> tuple[list[str], bool]:
-    """`--debug` may stand before or after the command; nothing behind `--` is an option."""
+    """`--debug` may come before or after the command; nothing after `--` is an option."""
     end = arguments.index("--") if "--" in arguments else len(arguments)
     options = [a for a in arguments[:end] if a != "--debug"]
     return [*options, *arguments[end:]], len(options) < end
 
 
 def _silence_warnings() -> None:
-    """Libraries warn about their own insides, which is noise to a user; worker processes inherit the setting."""
+    """Libraries warn about their own internals, which is noise to a user; worker processes inherit the setting."""
     import warnings
 
     warnings.filterwarnings("ignore")

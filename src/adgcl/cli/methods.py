@@ -47,7 +47,7 @@ def methods(as_json: Json = False) -> None:
         cells = [tuple(row[key] for key in ("name", "title", "description") if key in row) for row in rows]
         screen.show(table(columns, cells, title=title))
     for module, why in broken.items():
-        screen.warn(f"{module} cannot be imported and is left out: {why}")
+        screen.warn(f"{module} cannot be imported and was left out: {why}")
 
 
 def _describe(name: str, variant: Any) -> dict[str, str]:

@@ -9,7 +9,7 @@ import typer
 
 _DATA = "Data"
 _SETTINGS = "Settings"
-_JUDGING = "Judging"
+_JUDGING = "Evaluation"
 _OUTPUT = "Output"
 
 DataArgument = Annotated[
@@ -70,7 +70,7 @@ Preset = Annotated[
     str | None,
     typer.Option(
         "--preset",
-        help="Start from the settings of this preset, whatever the data; `adgcl methods` lists them.",
+        help="Use the settings of this preset, for any data; `adgcl methods` lists them.",
         rich_help_panel=_SETTINGS,
     ),
 ]

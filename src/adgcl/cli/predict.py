@@ -1,4 +1,4 @@
-"""`adgcl predict`: a value or probability for every molecule, and how much it is worth."""
+"""`adgcl predict`: a value or probability for every molecule, and how far to trust it."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 def predict(
     model: Annotated[Path, typer.Argument(metavar="MODEL", help="The folder that `adgcl finetune --out` made.")],
     data: options.DataArgument,
-    out: Annotated[Path, typer.Option("--out", "-o", help="Where to: .csv or .parquet.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="The file to write: .csv or .parquet.")],
     coverage: Annotated[
-        float, typer.Option("--coverage", help="The share of true values that the bands of a regression should hold.")
+        float, typer.Option("--coverage", help="The share of true values that regression bands should contain.")
     ] = 0.9,
     device: Annotated[str, typer.Option("--device", help="auto, cpu, cuda, cuda:1 or mps.")] = "auto",
     *,
@@ -33,7 +33,7 @@ def predict(
     """Predict one row per input row, in input order.
 
     For numbers there is a value, the members' spread (`_std`), and a band
-    (`_low`, `_high`) that holds the true value in 9 of 10 cases. For classes
+    (`_low`, `_high`) that contains the true value in 9 of 10 cases. For classes
     there are calibrated probabilities and the spread. `distance` says how far a
     molecule is from the training molecules: above 1 it is unlike them and
     `in_domain` is false. A row that cannot be read keeps its place, and

@@ -37,7 +37,7 @@ def pretrain(
     start_from: options.StartFrom = None,
     config: options.ConfigFile = None,
     assignments: options.Assignments = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in --out.")] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Continue the run in --out.")] = False,
     *,
     reading: Reading,
     as_json: options.Json = False,
@@ -47,7 +47,7 @@ def pretrain(
 
     Settings come from the preset of the method and the kind of data (or
     --preset), then --config, then flags, then --set. Ctrl-C saves; --resume
-    goes on.
+    continues.
 
     \b
     Examples:
@@ -113,7 +113,7 @@ def _print_summary(screen: Screen, done: Pretrained) -> None:
 
     title = METHODS[done.run.method.name].title
     if done.finished_before:
-        screen.show(f"{done.folder} is already finished: {title}, {done.started_at} epochs. Nothing was left to do.")
+        screen.show(f"{done.folder} is already finished: {title}, {done.started_at} epochs. There was nothing left.")
     else:
         after = f" from epoch {done.started_at + 1} on" if done.started_at else ""
         epochs = f"{done.run.training.epochs} epochs{after}, " if done.run.training.epochs else ""
@@ -140,8 +140,8 @@ def _print_next(screen: Screen, done: Pretrained, source: Source) -> None:
     labels = shlex.join([word for name in source.label_columns for word in ("--label-column", name)])
     screen.say(f"\nNext:\n  adgcl embed {done.folder} {data} --out embeddings.parquet")
     if METHODS[done.run.method.name].needs_labels:
-        # Judged on the graphs it learned from, it would only show how well it remembers them.
-        screen.say(f"  adgcl evaluate {data} {labels} --method {done.run.method.name}    (trains anew for every fold)")
+        # Evaluated on the graphs it learned from, it would only show how well it remembers them.
+        screen.say(f"  adgcl evaluate {data} {labels} --method {done.run.method.name}    (trains again for every fold)")
     elif done.dataset.task.kind == "none":
         screen.say(f"  adgcl evaluate {done.folder} {data} --label-column NAME    (once you have labels)")
     else:

@@ -34,7 +34,7 @@ class Bars:
         self._stop()
 
     def __call__(self, what: str, done: int, total: int | None = None) -> None:
-        """How far a piece of work called `what` is."""
+        """How far a piece of work called `what` has got."""
         self.update(what, done, total)
 
     def update(self, what: str, done: int, total: int | None, note: str = "") -> None:
@@ -99,4 +99,4 @@ class Bars:
         self.update("predict", done, total)
 
     def judged(self, done: int, total: int) -> None:
-        self.update("judge", done, total)
+        self.update("evaluate", done, total)

@@ -26,7 +26,7 @@ _PARAMETER = "reading"
 
 
 def reads_data(without: tuple[str, ...] = ()) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Give a command the options of reading in place of its parameter `reading`, but for those in `without`."""
+    """Give a command the options for reading data instead of its parameter `reading`, except those in `without`."""
     names = [name for name in _OPTIONS if name not in without]
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
@@ -42,7 +42,7 @@ def reads_data(without: tuple[str, ...] = ()) -> Callable[[Callable[..., None]],
             reading = {name: given.pop(name) for name in names}
             command(**given, reading=reading)
 
-        # typer looks at these two; behind `__wrapped__` it would find the command as it was written.
+        # typer looks at these two; through `__wrapped__` it would find the original command.
         with_options.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
         with_options.__annotations__ = {part.name: part.annotation for part in parameters}
         del with_options.__wrapped__  # type: ignore[attr-defined]

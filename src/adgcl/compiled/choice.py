@@ -15,7 +15,7 @@ from adgcl.methods.nadgcl import NADGCL
 
 Step = Callable[[GraphBatch, torch.Generator], Metrics]
 
-# Products go in panels of 32 columns; above 96 those of a library are faster.
+# Products work on panels of 32 columns; above 96, library products are faster.
 _WIDTHS = (32, 64, 96)
 # Up to this width a step is too small to share between cores.
 _NARROW = 64
@@ -36,7 +36,7 @@ def compiled_step(method: Method) -> Step | None:
 
 
 def why_plain(method: Method) -> str:
-    """What keeps a method from a compiled step; empty if nothing does."""
+    """Why a method has no compiled step; empty if it has one."""
     # Exactly these classes: a subclass may have a step of its own.
     if type(method) not in (ADGCL, NADGCL):
         return "the method has none"

@@ -16,7 +16,7 @@ def score_edges(
 ) -> None:  # fmt: skip
     """`score . relu(W [x_source(e), x_target(e)] + bias) + score_bias` for every edge e.
 
-    Parameters stand in the order W `[2 * inner, width]`, bias, score, score_bias. `shares [count, 2 * inner]` become
+    Parameters are in the order W `[2 * inner, width]`, bias, score, score_bias. `shares [count, 2 * inner]` become
     the two parts of W x, as a source and as a target.
     """
     bias = parameters + 8 * inner * width

@@ -26,7 +26,7 @@ class Learner:
     def compare(
         self, places: Places, keep: Tensor, *, own: bool = True, learning: bool = True, spoiling: bool = False
     ) -> tuple[Tensor, Tensor]:
-        """The loss, and its gradient in the weights if there is someone who is `spoiling`.
+        """The loss and, if an augmenter is `spoiling`, its gradient with respect to the weights.
 
         `own` normalises every copy by its own statistics, as in training mode. With `learning` the gradients of encoder
         and head are added up.

@@ -19,13 +19,13 @@ from adgcl.graphs.store.batch import GraphBatch
 
 
 class Scratch:
-    """Memory that is used again in every step, and grows with the largest batch."""
+    """Memory that is reused in every step and grows to fit the largest batch."""
 
     def __init__(self) -> None:
         self._held: dict[str, tuple[int, int, Tensor | None]] = {}
 
     def __call__(self, name: str, size: int) -> int:
-        """The address of `size` numbers that nobody uses under another name."""
+        """The address of `size` numbers that are used under no other name."""
         room, address, _ = self._held.get(name, (-1, 0, None))
         if room < size:
             room = size + size // 4
@@ -36,7 +36,7 @@ class Scratch:
 
 
 class Places:
-    """Where the arrays of a batch stand in memory."""
+    """Where the arrays of a batch are in memory."""
 
     def __init__(self, batch: GraphBatch, x: Tensor) -> None:
         back_crow, back_col, position = batch.transposed
@@ -48,7 +48,7 @@ class Places:
 
 
 class Trunk:
-    """The layers of a GIN; one pass forward, then perhaps the same pass backward."""
+    """The layers of a GIN; one forward pass, then optionally its backward pass."""
 
     def __init__(self, encoder: GIN, player: Player) -> None:
         layers: list[Any] = list(encoder.layers)

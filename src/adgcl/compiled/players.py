@@ -15,10 +15,10 @@ from adgcl.methods.optimizer import PlayerAdam
 
 
 class Player:
-    """Parameters that stand one after another in memory, with PlayerAdam's moments beside them.
+    """Parameters laid out one after another in memory, with PlayerAdam's moments beside them.
 
-    They stay what they were to everyone else: each parameter and each moment becomes a view of the flat buffers, so
-    that checkpoints, `state_dict` and the method's own `step` see every update, and the other way round.
+    Nothing changes for other code: each parameter and each moment becomes a view of the flat buffers, so that
+    checkpoints, `state_dict` and the method's own `step` see every update, and vice versa.
     """
 
     def __init__(self, optimizer: PlayerAdam, parameters: Sequence[nn.Parameter]) -> None:
@@ -55,7 +55,7 @@ class Player:
         return self.grads[start : start + parameter.numel()].view_as(parameter)
 
     def update(self) -> None:
-        """One step of Adam on the gradients, which are forgotten."""
+        """One step of Adam on the gradients, which are then cleared."""
         group = self.optimizer.param_groups[0]
         self.count += 1
         _adam(

@@ -1,7 +1,7 @@
 """Dense products whose sums stay in registers, for matrices whose width is a multiple of 32.
 
 A block of some rows by 16 columns is summed at a time: six rows take twelve of AVX2's sixteen registers, one row of the
-other factor takes two, and a number of the first factor, spread out, one. With bias and relu done before a block is
+other factor takes two, and a broadcast number of the first factor takes one. With bias and relu done before a block is
 written, one core reaches 90 GFLOPS at width 32, where torch's products reach 60.
 """
 
@@ -16,9 +16,9 @@ from numba.core import cgutils
 
 from adgcl.compiled.rows import FLAGS, FLOAT, LANES, LONG, emitted, number, part, put_number, put_row, row, splat
 
-# In compiled loops: no such array, no relu; and yes. Written as numbers, each would make the compiler start anew.
+# For compiled loops: "no such array" or "no relu", and "yes". Plain numbers would each trigger a new compilation.
 NONE, YES = np.int64(0), np.int64(1)
-# Rows of nodes that go through a layer together; what belongs to them stays in the nearest cache.
+# Rows of nodes that go through a layer together, so that what belongs to them stays in the nearest cache.
 TILE = 48
 _COLUMNS = 16
 _VECTOR = ir.VectorType(FLOAT, _COLUMNS)
@@ -99,7 +99,7 @@ def product(a: int, b: int, out: int, count: int, inner: int, width: int, bias: 
 
 @part
 def add_transposed_product(a: int, b: int, out: int, count: int, rows: int, width: int) -> None:
-    """`out += a^T b`: what `count` rows of `a` and `b` give to the gradient of a weight."""
+    """`out += a^T b`: what `count` rows of `a` and `b` contribute to the gradient of a weight."""
     for panel in range(0, 4 * width, 4 * _COLUMNS):
         i = 0
         while i + 4 <= rows:

@@ -17,7 +17,7 @@ def project(
     """`z = W2 relu(W1 pooled + b1) + b2`, `pooled` being sums or means of the nodes of every graph of every copy.
 
     `out [layers, copies * count, width]` are the rows after each layer; the last is read out, or all side by side.
-    Parameters stand in the order W1, b1, W2, b2.
+    Parameters are in the order W1, b1, W2, b2.
     """
     wide = width * layers if every else width
     for c in range(copies):

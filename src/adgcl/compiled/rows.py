@@ -1,7 +1,7 @@
 """Rows: 32 numbers that stay in the processor's registers, as a type of their own in compiled loops.
 
-A row is an LLVM vector, so a loop over rows is vectorised because it says so and not because the compiler happens to
-see it. Loops get memory as addresses (`Tensor.data_ptr()`) and count in numbers from there, not in bytes.
+A row is an LLVM vector, so a loop over rows is vectorised by construction and not because the compiler happens to spot
+it. Loops get memory as addresses (`Tensor.data_ptr()`) and count in numbers from there, not in bytes.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from numba.extending import intrinsic, lower_builtin, models, register_model
 # How many numbers a row has.
 LANES = 32
 
-# Sums may be reordered and fused; NaN and infinity are kept, for they are how a failure shows.
+# Sums may be reordered and fused; NaN and infinity are kept, because they reveal failures.
 FLAGS = ("contract", "reassoc", "nsz")
 FLOAT, LONG, _INT = ir.FloatType(), ir.IntType(64), ir.IntType(32)
 _VECTOR = ir.VectorType(FLOAT, LANES)
@@ -120,7 +120,7 @@ def plus_times(builder: Any, factor: Any, values: Any, total: Any) -> Any:
 
 @emitted(ROW, ROW, ROW)
 def where_above(builder: Any, gate: Any, values: Any) -> Any:
-    """`values` where `gate` is above 0, else 0. NaN in the gate lets through: it has to come out as NaN."""
+    """`values` where `gate` is above 0, else 0. A NaN in the gate passes: it has to come out as NaN."""
     return builder.select(builder.fcmp_ordered("<=", gate, _ZEROS), _ZEROS, values)
 
 

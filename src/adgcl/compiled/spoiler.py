@@ -1,4 +1,4 @@
-"""The spoiler: AD-GCL's augmenter, which weighs the edges of a batch; forward, and backward from their gradient."""
+"""The spoiler: AD-GCL's augmenter, which weights the edges of a batch; forward, and backward from their gradient."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Drawn(NamedTuple):
 
 
 class Spoiler:
-    """A GIN of its own, scores of edges and the gate; `price` is what dropping everything costs."""
+    """Its own GIN, edge scores and the gate; `price` is what dropping everything costs."""
 
     def __init__(self, augmenter: EdgeDrop, optimizer: PlayerAdam, price: float) -> None:
         assert isinstance(augmenter.encoder, GIN)
@@ -44,7 +44,7 @@ class Spoiler:
         return Drawn(soft, rounded(soft) if self._gate.hard else soft)
 
     def backward(self, batch: GraphBatch, drawn: Drawn, of_keep: Tensor) -> None:
-        """The gradients of `price * drop_ratio - loss`, given that of the loss in the weights."""
+        """The gradients of `price * drop_ratio - loss`, given the gradient of the loss with respect to the weights."""
         slope = torch.add(of_keep, batch.edge_share, alpha=self._price).neg_()
         # A hard gate passes the soft weight's gradient straight through.
         of_logits = _sigmoid_backward(slope, drawn.soft).div_(self._gate.temperature)
@@ -52,7 +52,7 @@ class Spoiler:
         self._trunk.backward(learning=True)
 
     def _both_ways(self, values: Tensor, batch: GraphBatch) -> Tensor:
-        """The mean of an edge and its opposite, where the gate ties them; its own transpose, so backward too."""
+        """The mean of an edge and its reverse, where the gate ties them; its own transpose, so backward too."""
         if not self._gate.tied or batch.reverse is None:
             return values
         return (values + rows(values, batch.reverse)) / 2

@@ -18,12 +18,12 @@ from adgcl.methods.base import Metrics
 from adgcl.methods.nadgcl import NADGCL
 from adgcl.methods.optimizer import PlayerAdam
 
-# A batch with fewer graphs has no negatives and one with fewer nodes no variance: the method knows what to do.
+# A batch with fewer graphs has no negatives and one with fewer nodes no variance: the method handles these.
 _FEWEST = 2
 
 
 class CompiledStep(ABC):
-    """Called like `method.step`, which it leaves the odd batches to; both see the same parameters."""
+    """Called like `method.step`, to which it leaves unusual batches; both see the same parameters."""
 
     def __init__(self, method: ADGCL | NADGCL) -> None:
         encoder, head, optimizer = method.encoder, method.head, method.optimizers["encoder"]
@@ -39,7 +39,7 @@ class CompiledStep(ABC):
         return self.step(batch, self.places(batch), generator)
 
     def places(self, batch: GraphBatch) -> Places:
-        """Where a batch and what its nodes carry stand in memory."""
+        """Where a batch and its node features are in memory."""
         return Places(batch, self._inputs(batch))
 
     @abstractmethod

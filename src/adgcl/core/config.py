@@ -97,7 +97,7 @@ def _locate(path: str, sections: Mapping[str, type[BaseModel]]) -> list[str]:
         return [homes[0], key, *inner]
     if homes:
         raise ConfigError(
-            f"{key!r} is a setting of several sections.", "Say " + " or ".join(f"{h}.{path}" for h in homes) + "."
+            f"{key!r} is a setting of several sections.", "Use " + " or ".join(f"{h}.{path}" for h in homes) + "."
         )
     if inner:
         raise ConfigError(f"There is no section {key!r} in {path!r}.", did_you_mean(key, sections))

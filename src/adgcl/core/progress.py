@@ -1,4 +1,4 @@
-"""Progress: how long-running work reports how far it is."""
+"""Progress: how long-running work reports how far it has got."""
 
 from __future__ import annotations
 

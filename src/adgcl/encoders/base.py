@@ -25,7 +25,7 @@ WEIGHTLESS: dict[str, Any] = {"weightless": True}
 
 
 class EncoderConfig(Config):
-    """Which network turns graphs into vectors, and the shape they all have; an encoder's own `Config` adds to it."""
+    """Which encoder to use, and the settings that all encoders share; an encoder's own `Config` adds to them."""
 
     name: str = Field(AUTO, description="gin, gine, ...; auto takes gine where edges carry features, else gin")
     hidden_dim: int = Field(32, ge=1, le=4096, description="width of every layer")
@@ -61,12 +61,12 @@ class Embedding(NamedTuple):
 
 
 class Encoder(nn.Module):
-    """The common frame: inputs, layers one after another, readout. A subclass fills `inputs` and `layers`."""
+    """What all encoders share: inputs, layers in sequence, readout. A subclass fills `inputs` and `layers`."""
 
     Config: ClassVar[type[EncoderConfig]] = EncoderConfig
     inputs: nn.Module
     layers: nn.ModuleList
-    # Whether it repays to compute like nodes of a batch once: for wide layers it does.
+    # Whether computing identical nodes of a batch only once pays off: for wide layers it does.
     by_classes: ClassVar[bool] = False
 
     def __init__(self, config: EncoderConfig, spec: FeatureSpec) -> None:
@@ -98,10 +98,10 @@ class Encoder(nn.Module):
         return Embedding(node, graph), Embedding(node_view, graph_view)
 
     def stacked(self, batch: GraphBatch, views: list[View]) -> Embedding:
-        """Several Views of one batch; their rows stand one View after another.
+        """Several Views of one batch; their rows follow one another, View by View.
 
-        In one pass where that saves kernel calls; one by one where it repays to compute like nodes once, which a View
-        makes unlike. The numbers are the same.
+        In one pass where that saves kernel calls; one by one where computing identical nodes once pays off, because a
+        View makes nodes differ. The numbers are the same.
         """
         if len(views) > 1 and self._goes_by_classes(batch):
             parts = [self.stacked(batch, [view]) for view in views]
@@ -111,11 +111,11 @@ class Encoder(nn.Module):
         return Embedding(node_emb, self.readout(node_emb, batch, stack.copies, stack.node_keep))
 
     def node_emb(self, batch: GraphBatch) -> Tensor:
-        """Only the node rows: what an augmenter needs."""
+        """The node rows alone: all that an augmenter needs."""
         return self._node_emb(batch, [View()], Stack((None,), (None,)))
 
     def headed(self, batch: GraphBatch, head: nn.Module) -> Embedding:
-        """`head(node_emb), graph_emb`, where `head` maps row by row: like nodes go through it once."""
+        """`head(node_emb), graph_emb`, where `head` maps row by row: identical nodes go through it once."""
         if not self._goes_by_classes(batch):
             node_emb, graph_emb = self(batch)
             return Embedding(head(node_emb), graph_emb)
@@ -132,16 +132,16 @@ class Encoder(nn.Module):
         return self._read(self.states(h, batch, stack, self.edge_inputs(batch)))
 
     def _read(self, states: Sequence[Tensor]) -> Tensor:
-        """What counts of the rows after each layer: those after the last, or all side by side."""
+        """The rows that count: those after the last layer, or those of all layers side by side."""
         return torch.cat(list(states), dim=1) if self.config.layers == "all" else states[-1]
 
     def _goes_by_classes(self, batch: GraphBatch) -> bool:
-        """Whether unchanged graphs run class by class; noise would make like nodes unlike."""
+        """Whether unchanged graphs are computed class by class; noise would make identical nodes differ."""
         noisy = self.training and self.config.dropout > 0
         return self.by_classes and not noisy and batch.device.type == "cpu"
 
     def _class_emb(self, batch: GraphBatch) -> tuple[Tensor, Tensor]:
-        """A row for every class of nodes that no layer tells apart, and the class of every node."""
+        """A row for every class of nodes that no layer can tell apart, and the class of every node."""
         classes, edges = quotient(batch, len(self.layers)), self.edge_inputs(batch)
         h = self.inputs(batch, nodes=classes.first)
         states = []
@@ -152,7 +152,7 @@ class Encoder(nn.Module):
         return self._read([*states, h]), classes.members[-1]
 
     def view_states(self, batch: GraphBatch, stack: Stack) -> Sequence[Tensor]:
-        """The rows of a View after each layer; what is still alike before the first is computed once."""
+        """The rows of a View after each layer; nodes that are still identical before the first are computed once."""
         classes, edges = quotient(batch, len(self.layers)), self.edge_inputs(batch)
         block = opening(batch, classes, stack.edge_keeps[0], stack.node_keeps[0])
         h = self.layers[0].opening(self.inputs(batch, nodes=classes.first), block, edges)  # type: ignore[operator]
@@ -175,7 +175,7 @@ ENCODERS: Registry[type[Encoder]] = Registry("encoder", "adgcl.encoders")
 
 
 def make_encoder(config: EncoderConfig, spec: FeatureSpec) -> Encoder:
-    """Build the encoder that `config` names for graphs that carry what `spec` says."""
+    """Build the encoder that `config` names, for graphs with the features that `spec` describes."""
     settled = settle(config, spec)
     return ENCODERS[settled.name](settled, spec)
 
@@ -189,5 +189,5 @@ def settle(config: EncoderConfig, spec: FeatureSpec) -> EncoderConfig:
 
 
 def encoder_config(name: str) -> type[EncoderConfig]:
-    """The settings of the encoder called `name`; those that all have for `auto`, which is settled by the data."""
+    """The settings of the encoder called `name`; for `auto`, which the data decides, those that all encoders share."""
     return EncoderConfig if name == AUTO else ENCODERS[name].Config

@@ -1,8 +1,8 @@
 """Dense products of wide layers, by whichever library is fastest on this machine.
 
-torch multiplies with MKL, which serves AMD's processors less well than OpenBLAS, which NumPy brings along: by up to a
-tenth at the shapes of GINE, where products are most of a step (`python -m benchmarks.limits` measures some). The choice
-hangs on the machine alone, never on a measurement, so the same run gives the same numbers.
+torch multiplies with MKL, which on AMD processors is slower than the OpenBLAS that NumPy brings along: by up to a tenth
+at GINE's shapes, where products are most of a step (`python -m benchmarks.limits` measures some). The choice depends
+only on the machine, never on a measurement, so the same run gives the same numbers.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from torch.overrides import has_torch_function
 
 from adgcl.core.provenance import machine
 
-# What profilers call a product that torch does not know of.
+# The profiler's name for a product that torch does not see.
 PRODUCT = "adgcl::product"
 
 
@@ -33,8 +33,8 @@ class Dense(nn.Linear):
 
 
 def linear(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
-    """`x weight^T + bias`, as `F.linear` has it."""
-    # Whoever listens to torch's functions, such as the emulation of bfloat16, means this one too.
+    """`x weight^T + bias`, like `F.linear`."""
+    # Code that intercepts torch's functions, such as the emulation of bfloat16, must see this one too.
     if has_torch_function((x, weight)) or not (_left_to_numpy() and _plain(x, weight)):
         return F.linear(x, weight, bias)
     out: Tensor = _Product.apply(x, weight)
@@ -69,6 +69,6 @@ def _left_to_numpy() -> bool:
 
 
 def _plain(x: Tensor, weight: Tensor) -> bool:
-    """32-bit numbers in main memory, for one thread: OpenBLAS' own threads get in the way of torch's."""
+    """Whether these are 32-bit numbers in main memory, on one thread: OpenBLAS's threads get in the way of torch's."""
     kinds = x.dtype is weight.dtype is torch.float32 and x.device.type == weight.device.type == "cpu"
     return kinds and not torch.is_autocast_enabled("cpu") and torch.get_num_threads() == 1

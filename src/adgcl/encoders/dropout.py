@@ -1,4 +1,4 @@
-"""Dropout whose noise comes from a generator of the run, so that runs side by side in threads do not share it."""
+"""Dropout whose noise comes from the run's own generator, so that runs in parallel threads do not share it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from torch import Tensor, nn
 
 
 class Dropout(nn.Module):
-    """`F.dropout` with a generator of its own; without one it draws from torch's global state."""
+    """`F.dropout` with its own generator; without one it draws from torch's global state."""
 
     def __init__(self, share: float) -> None:
         super().__init__()

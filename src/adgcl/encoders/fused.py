@@ -1,8 +1,8 @@
 """Consecutive GIN layers as one autograd function: the same arithmetic with a fraction of the overhead.
 
 At the paper's width (32) a step spends most of its time between kernels, not in them. Written out by hand, a layer is
-half a dozen kernel calls forward and a dozen backward, what is small is computed for all layers at once, and nothing is
-computed or kept for inputs that need no gradient.
+half a dozen kernel calls forward and a dozen backward. Small quantities are computed for all layers at once, and
+nothing is computed or kept for inputs that need no gradient.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _PARAMETERS = 5  # of a layer: first weight and bias, second weight, the normali
 
 
 class Plan(NamedTuple):
-    """What the layers do besides their parameters; `every` says whether to return all states or the last alone."""
+    """How the layers compute, apart from their parameters; `every`: return all states, not only the last."""
 
     norms: tuple[NodeNorm, ...]
     relus: tuple[bool, ...]
@@ -46,7 +46,7 @@ def gin_states(
 ) -> tuple[Tensor, ...]:
     """`h <- relu(norm(W2 relu(W1 (h + A h) + b1)))`, layer after layer: every layer's `h`, or the last.
 
-    `h` holds a copy of the batch's nodes for each of `keeps`, the weights of its edges; one copy after another.
+    `h` holds one copy of the batch's nodes for each entry of `keeps` (that copy's edge weights), one after another.
     """
     inputs = (h, *keeps, *weights)
     if torch.is_grad_enabled() and any(t is not None and t.requires_grad for t in inputs):
@@ -58,7 +58,7 @@ def gin_states(
 def _run(
     h: Tensor, adjacency: LoopedAdjacency, plan: Plan, weights: Any, notes: list[Note] | None, learning: bool = False
 ) -> tuple[tuple[Tensor, ...], FixedNorms | OwnNorms]:
-    """All layers; what a backward pass needs is put into `notes`."""
+    """All layers; whatever a backward pass needs is put into `notes`."""
     copies, layers = len(adjacency.keeps), range(len(plan.norms))
     first, bias, second, gamma, beta = (weights[i::_PARAMETERS] for i in range(_PARAMETERS))
     kind = FixedNorms if plan.norms[0].uses_running(len(h) // copies) else OwnNorms
@@ -69,7 +69,7 @@ def _run(
         h = note.out
         if plan.every or i == layers[-1]:
             states.append(h)
-            # An alias without history: keeping an output itself would tie a knot that is freed late.
+            # An alias without history: keeping the output itself would create a reference cycle that is freed late.
             note = note._replace(out=h.detach())
         if notes is not None:
             notes.append(note if learning else note._replace(summed=None))
@@ -121,7 +121,7 @@ class _FusedGIN(torch.autograd.Function):
 
 
 def _without_first(ctx: Any, grads: tuple[Tensor | None, ...], count: int) -> tuple[Tensor | None, ...]:
-    """Leave out the first copies where nothing about them needs a gradient: copies never meet before the loss."""
+    """Skip the first copies if nothing about them needs a gradient: copies do not interact before the loss."""
     if count == 0 or not isinstance(ctx.norms, FixedNorms):
         return grads
     first = count * ctx.adjacency.batch.num_nodes

@@ -1,4 +1,4 @@
-"""The second linear map and the normalisation of fused layers: small things for all layers at once."""
+"""The second linear map and the normalisation of fused layers: small quantities, computed for all layers at once."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from adgcl.encoders.norm import NodeNorm
 from adgcl.encoders.norm_kernels import Normed, normalise, normalise_backward
 
 Weights = tuple[Tensor, ...]
-# The gradients of what comes in, of W2, gamma and beta.
+# The gradients of the input, of W2, gamma and beta.
 Gradients = tuple[Tensor, Tensor | None, Tensor | None, Tensor | None]
 _masked = torch.ops.aten.threshold_backward.default
 
@@ -25,7 +25,7 @@ class FixedNorms:
 
     def __init__(self, norms: Sequence[NodeNorm], second: Weights, gamma: Weights, beta: Weights, copies: int) -> None:
         self.second = torch.stack(second)
-        # By the dictionaries of the modules: their attributes would cost as much as a kernel.
+        # Read from the modules' dictionaries: attribute access would cost as much as a kernel.
         self.mean = torch.stack([norm._buffers["running_mean"] for norm in norms])  # type: ignore[misc]
         var = torch.stack([norm._buffers["running_var"] for norm in norms])  # type: ignore[misc]
         self.fixed = var.add_(norms[0].eps).rsqrt_()
@@ -50,7 +50,7 @@ class FixedNorms:
 
 
 class OwnNorms:
-    """Every copy is normalised by its own statistics, and the running ones see the copies in turn."""
+    """Every copy is normalised by its own statistics, and each updates the running ones in turn."""
 
     def __init__(self, norms: Sequence[NodeNorm], second: Weights, gamma: Weights, beta: Weights, copies: int) -> None:
         self.norms, self.second, self.gamma, self.beta, self.copies = norms, second, gamma, beta, copies

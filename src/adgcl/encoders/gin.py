@@ -24,8 +24,8 @@ from adgcl.graphs.store.batch import GraphBatch
 class GINLayer(nn.Module):
     """`h_i <- drop(relu(norm(mlp(h_i + sum over neighbours j of keep_ij h_j))))`; no relu after the last layer.
 
-    Deviation: the second linear map has no bias in front of a normalisation, which would take it away again. The
-    authors' has one: it changes no output, but its gradient is rounding noise that Adam turns into full steps.
+    Deviation: the second linear map has no bias before a normalisation, which would cancel it. The authors' map has
+    one: it changes no output, but its gradient is rounding noise that Adam turns into full steps.
     """
 
     def __init__(self, in_dim: int, config: EncoderConfig, last: bool) -> None:
@@ -50,17 +50,17 @@ class GINLayer(nn.Module):
 def fused_layers(
     layers: Sequence[GINLayer], h: Tensor, batch: GraphBatch, keeps: Keeps, every: bool = True
 ) -> tuple[Tensor, ...]:
-    """The states after each of several consecutive layers with nothing but normalisation between them, or the last."""
+    """The states after each of several consecutive layers with only normalisation between them, or only the last."""
     weights: list[Any] = []
     norms: list[Any] = []
     for layer in layers:
-        # By the dictionaries of the modules: five attributes of each layer would cost as much as a kernel.
+        # Read from the modules' dictionaries: five attributes of each layer would cost as much as a kernel.
         modules: dict[str, Any] = layer._modules
         first, second, norm = (modules[name]._parameters for name in ("first", "second", "norm"))
         weights += [first["weight"], first["bias"], second["weight"], norm["weight"], norm["bias"]]
         norms.append(modules["norm"])
     plan = Plan(tuple(norms), tuple(not layer.last for layer in layers), every)
-    # Sparse products want 32 bits, and at GIN's usual width 16-bit products gain nothing.
+    # Sparse products need 32 bits, and at GIN's usual width 16-bit products gain nothing.
     with wide_products(h.device):
         return gin_states(h.float(), keeps, batch, plan, weights)
 

@@ -23,7 +23,7 @@ from adgcl.graphs.store.batch import GraphBatch
 class GINELayer(nn.Module):
     """`h_i <- drop(relu(norm(mlp(h_i + sum over neighbours j of keep_ij relu(h_j + bond_ij)))))`.
 
-    As in GIN, there is no bias in front of a normalisation. An edge that a View adds has no bond: its `bond_ij` is 0.
+    As in GIN, there is no bias before a normalisation. An edge that a View adds has no bond: its `bond_ij` is 0.
     """
 
     def __init__(self, config: EncoderConfig, last: bool) -> None:
@@ -44,14 +44,14 @@ class GINELayer(nn.Module):
         return self._mapped(h + sums, copies, stack.node_keeps)
 
     def of_classes(self, h: Tensor, block: Block, edges: tuple[Tensor, Tensor]) -> Tensor:
-        """The same with a row for every class of like nodes."""
+        """The same with one row for every class of identical nodes."""
         sums = edge_message_sum(h, edges[0], rows(edges[1], block.edge), block, block.keep)
         return self._mapped(rows(h, block.own) + sums, 1, (block.counts,))
 
     def opening(self, h: Tensor, block: Block, edges: tuple[Tensor, Tensor]) -> Tensor:
         """`of_classes` for the first layer: `W (h_i + sum of m_ij) = W h_i + sum of W m_ij`.
 
-        Before it there are so few different atoms and bonds that it repays to map each message once.
+        Its inputs are so few different atoms and bonds that mapping each distinct message once pays off.
         """
         table, code = edges
         message, of_edge = torch.unique(block.col * len(table) + rows(code, block.edge), return_inverse=True)

@@ -1,4 +1,4 @@
-"""Hu's GIN: the encoder of transfer learning with molecules, bonds embedded anew in every layer (Hu et al. 2020)."""
+"""Hu's GIN: the encoder for transfer learning on molecules, with bond embeddings in every layer (Hu et al. 2020)."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class HuGINLayer(nn.Module):
     """`h_i <- drop(relu(norm(mlp(sum over j in neighbours and i itself of keep_ij message(h_j + bond_ij)))))`.
 
     `message` is the identity or a relu. The self-loop is a bond of its own type and always has weight 1. An edge that a
-    View adds has no bond: its `bond_ij` is 0. As in GIN, there is no bias in front of a normalisation.
+    View adds has no bond: its `bond_ij` is 0. As in GIN, there is no bias before a normalisation.
     """
 
     def __init__(self, config: HuGINConfig, bonds: Features, last: bool) -> None:
@@ -100,14 +100,14 @@ class HuGINLayer(nn.Module):
         return self._mapped(self.first(sums), stack.copies, stack.node_keeps)
 
     def of_classes(self, h: Tensor, block: Block, edges: LoopedEdges) -> Tensor:
-        """The same with a row for every class of like nodes."""
+        """The same with one row for every class of identical nodes."""
         sums = self._summed(h, self._block_edges(block, edges), block.keep)
         return self._mapped(self.first(sums), 1, (block.counts,))
 
     def opening(self, h: Tensor, block: Block, edges: LoopedEdges) -> Tensor:
         """`of_classes` for the first layer: `W (sum of m_ij) = sum of W m_ij`.
 
-        Before it there are so few different atoms and bonds that it repays to map each message once.
+        Its inputs are so few different atoms and bonds that mapping each distinct message once pays off.
         """
         inner, table = self._block_edges(block, edges), self.bonds()
         message, of_edge = torch.unique(inner.col * len(table) + inner.code, return_inverse=True)
@@ -134,7 +134,7 @@ class HuGINLayer(nn.Module):
 
 @ENCODERS.register("hu_gin")
 class HuGIN(Encoder):
-    """`h_i = atom_i + chirality_i` at first, and a bond table of its own in every layer."""
+    """Starts from `h_i = atom_i + chirality_i`, and has a separate bond table in every layer."""
 
     Config = HuGINConfig
     by_classes = True
@@ -157,11 +157,11 @@ class HuGIN(Encoder):
 
 
 def _check(spec: FeatureSpec) -> None:
-    """Atom and chirality, bond and direction, and a bond type that is free for self-loops."""
+    """Require atom and chirality, bond and direction, and a bond type that is free for self-loops."""
     columns = len(spec.node.sizes), len(spec.edge.sizes), spec.node.num_dim, spec.edge.num_dim
     if columns != (2, 2, 0, 0) or spec.edge.sizes[0] <= LOOP_TYPE:
         raise ConfigError(
             f"The encoder 'hu_gin' reads the molecule features of Hu et al. (two columns for atoms, two for bonds), "
             f"not {spec.name!r}.",
-            "For molecules read from SMILES, say --set data.atom_features=hu; for other graphs take another encoder.",
+            "For molecules read from SMILES, use --set data.atom_features=hu; otherwise choose another encoder.",
         )

@@ -72,7 +72,7 @@ class EmbeddedInputs(nn.Module):
 class EdgeInputs(nn.Module):
     """Edge features as `(table, code)`: row `table[code[e]]` describes edge e.
 
-    Categories combine to few different edges, so the table holds every combination once.
+    Categories combine into few distinct edges, so the table holds every combination once.
     """
 
     grid: Tensor
@@ -130,7 +130,7 @@ class _CodeEmbedding(nn.Module):
 
 
 def _carried(batch: GraphBatch, nodes: Tensor | None) -> tuple[Tensor | None, Tensor | None, int]:
-    """The categories and real values of all nodes, or of these only, and how many nodes they are."""
+    """The categories and real values of all nodes, or only of the given ones, and the number of nodes."""
     if nodes is None:
         return batch.x, batch.x_num, batch.num_nodes
     codes, reals = (None if column is None else rows(column, nodes) for column in (batch.x, batch.x_num))

@@ -12,26 +12,26 @@ from torch.nn import functional as F
 from adgcl.encoders.norm_kernels import normalise, normalise_backward
 from adgcl.graphs.kernels.compiled import compiles
 
-# Weights that add up to fewer than two whole rows say nothing of a variance; a straight-through weight of "two" may
-# be a rounding error below it.
+# Weights that add up to less than two whole rows define no variance; straight-through weights that should add up to
+# two may fall short by a rounding error.
 _FEWEST = 1.5
 
 
 class NodeNorm(nn.BatchNorm1d):
-    """BatchNorm1d over the rows of one or more copies of a batch, standing one after another.
+    """BatchNorm1d over the rows of one or more copies of a batch, laid out one after another.
 
-    Each copy is normalised by its own statistics, and the running statistics see the copies in turn, as if each came
-    in a pass of its own. A copy with one row has no variance: it is normalised by the running statistics. In a copy
-    whose View weighs nodes, a row counts as much in the statistics as its node; where a row stands for several nodes,
+    Each copy is normalised by its own statistics and updates the running statistics in turn, as if each came in its
+    own pass. A copy with one row has no variance: it is normalised by the running statistics. In a copy whose View
+    weights nodes, a row counts in the statistics with its node's weight; a row that stands for several nodes counts
     as much as all of them.
     """
 
     def forward(
         self, x: Tensor, copies: int = 1, node_keeps: tuple[Tensor | None, ...] = (), relu: bool = False
     ) -> Tensor:
-        """Normalise, and apply a relu if it is asked for: in the same pass where that is possible."""
+        """Normalise, and apply a relu if requested, in the same pass where possible."""
         keeps = node_keeps or (None,) * copies
-        # The weights of a single row may add up to many.
+        # A single row may have a large total weight.
         if self.uses_running(2 if keeps[0] is not None else len(x) // copies):
             out = self._by_running(x)
         elif compiles(x) and self._in_one_pass(keeps):
@@ -43,7 +43,7 @@ class NodeNorm(nn.BatchNorm1d):
         return out.relu() if relu else out
 
     def _in_one_pass(self, keeps: tuple[Tensor | None, ...]) -> bool:
-        """Whether rows count alike, or have fixed weights in the only copy: weights that learn need a gradient."""
+        """Whether all rows count the same, or there is one copy with fixed weights: learned weights need a gradient."""
         if all(keep is None for keep in keeps):
             return True
         return len(keeps) == 1 and not keeps[0].requires_grad and float(keeps[0].sum()) >= _FEWEST  # type: ignore[union-attr]
@@ -55,7 +55,7 @@ class NodeNorm(nn.BatchNorm1d):
     def _by_running(self, x: Tensor) -> Tensor:
         mean, var = self.running_mean, self.running_var
         if self.training and mean is not None and var is not None:
-            # Another copy may move them before the backward pass reads them.
+            # Another copy may update them before the backward pass reads them.
             mean, var = mean.clone(), var.clone()
         return F.batch_norm(x, mean, var, self.weight, self.bias, eps=self.eps)
 
@@ -81,7 +81,7 @@ class NodeNorm(nn.BatchNorm1d):
     def _see(self, mean: Tensor, var: Tensor) -> None:
         """Move the running statistics towards those of one copy.
 
-        Through `data`, as torch's own kernel does it: other copies hold them for a backward pass that never reads them.
+        Through `data`, like torch's own kernel: other copies save them for a backward pass that never reads them.
         """
         assert self.running_mean is not None and self.running_var is not None
         self.running_mean.data.lerp_(mean, self.momentum or 0.0)
@@ -89,7 +89,7 @@ class NodeNorm(nn.BatchNorm1d):
 
 
 def normed(h: Tensor, norm: NodeNorm | None, copies: int, node_keeps: tuple[Tensor | None, ...], relu: bool) -> Tensor:
-    """What follows a linear map: the normalisation if there is one, then perhaps a relu."""
+    """What follows a linear map: the normalisation, if there is one, and an optional relu."""
     if norm is not None:
         out: Tensor = norm(h, copies, node_keeps, relu)
         return out
@@ -123,7 +123,7 @@ class _Normalise(torch.autograd.Function):
 class _WeightedNorm(torch.autograd.Function):
     """`y = (x - mean) / sqrt(var + eps) * gamma + beta`, `mean` and `var` being those of weighted rows.
 
-    Written out by hand because autograd's way through the same formulas takes four times as long.
+    Written out by hand because autograd takes four times as long for the same formulas.
     """
 
     @staticmethod

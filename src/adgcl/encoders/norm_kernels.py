@@ -1,7 +1,7 @@
-"""Batch normalisation and relu in one pass over the rows, and back in another.
+"""Batch normalisation and relu in one pass over the rows, and their gradients in another.
 
-Each of several copies of a batch, standing one after another, is normalised by its own statistics; the running ones see
-the copies in turn. On other devices than the processor the same is done by torch's kernels, one copy at a time.
+Each of several copies of a batch, laid out one after another, is normalised by its own statistics and updates the
+running ones in turn. On devices other than the CPU, torch's kernels do the same, one copy at a time.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ _masked, _mask = torch.ops.aten.threshold_backward.default, torch.ops.aten.thres
 
 
 class Normed(NamedTuple):
-    """What the backward pass needs: the rows before, and the mean and inverse deviation of every copy `[C, 2, D]`.
+    """What the backward pass needs: the input rows, and the mean and inverse deviation of every copy `[C, 2, D]`.
 
-    `weights` of the rows, where they do not all count the same, add up to `total` in each copy.
+    `weights` are those of the rows, if they do not all count the same; they add up to `total` in each copy.
     """
 
     before: Tensor
@@ -34,9 +34,9 @@ def normalise(
     before: Tensor, norm: nn.BatchNorm1d, gamma: Tensor, beta: Tensor, copies: int, relu: bool,
     weights: Tensor | None = None,
 ) -> tuple[Tensor, Normed]:  # fmt: skip
-    """`relu(gamma (x - mean) / sqrt(var + eps) + beta)`, with or without relu; moves the running statistics.
+    """`relu(gamma (x - mean) / sqrt(var + eps) + beta)`, with or without relu; updates the running statistics.
 
-    Weights of the rows, for a single copy, count in the statistics alone, and are not learned.
+    Row weights, allowed for a single copy, affect only the statistics and are not learned.
     """
     running_mean: Any = norm._buffers["running_mean"]
     running_var: Any = norm._buffers["running_var"]
@@ -62,7 +62,7 @@ def normalise(
 def normalise_backward(
     grad: Tensor, out: Tensor | None, normed: Normed, gamma: Tensor, eps: float
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """The gradients of the rows before, gamma and beta; `out` is what came out of the relu, None if there was none."""
+    """The gradients of the input rows, gamma and beta; `out` is the output of the relu, None if there was none."""
     before, stats, weights, total = normed
     copies, (count, width) = len(stats), before.shape
     if not compiles(grad):
@@ -134,7 +134,7 @@ def _normalise(
         for i in range(count):
             for j in range(width):
                 value = (x[c, i, j] - mean[j]) * scale[j] + beta[j]
-                # In this order, because NaN is less than nothing: it has to come out as NaN.
+                # In this order, because NaN compares as false: it has to come out as NaN.
                 out[c, i, j] = least if value < least else value
 
 
@@ -169,7 +169,7 @@ def _normalise_backward(
             along = gamma_total[j] * inverse[j]
             of_gamma[j] += along
             of_beta[j] += beta_total[j]
-            # What the mean and the variance pass on to a row of weight 1.
+            # What the mean and the variance contribute to the gradient of a row of weight 1.
             by_beta[j] = beta_total[j] / sum_of_weights
             by_gamma[j] = along * inverse[j] / sum_of_weights
             beta_total[j] = gamma_total[j] = 0

@@ -23,7 +23,7 @@ from adgcl.graphs.store.batch import GraphBatch
 
 # Nine marks of an edge, each 0 or 1: seven kinds of evidence, one for self-loops, one that Hu et al. use for masking.
 NUM_MARKS, LOOP_MARK = 9, 7
-# Nodes carry whether they are the centre of their graph (0 or 1), which only the readout looks at.
+# A node's only feature says whether it is the centre of its graph (0 or 1); only the readout uses it.
 NODE, EDGE = Features((2,)), Features((2,) * NUM_MARKS)
 
 
@@ -59,9 +59,9 @@ class PPIGINLayer(nn.Module):
     """`h_i <- drop(relu(mlp(sum over j in neighbours and i itself of keep_ij [h_j, edge_ij])))`.
 
     `edge_ij` is a linear map of the edge's marks, and `mlp` a linear map, normalisation, relu and a linear map. Sums of
-    linear maps are maps of sums, so the marks are added up first, once for all layers (`mark_sums`), and their way
-    through both maps is one small product. An edge that a View adds has no marks: its `edge_ij` is 0. As in GIN, there
-    is no bias in front of a normalisation.
+    linear maps are maps of sums, so the marks are added up first, once for all layers (`mark_sums`), and applying both
+    maps to them is one small product. An edge that a View adds has no marks: its `edge_ij` is 0. As in GIN, there is no
+    bias before a normalisation.
     """
 
     def __init__(self, config: PPIGINConfig, last: bool) -> None:
@@ -110,7 +110,7 @@ class PPIGIN(Encoder):
 
 
 def mark_sums(batch: GraphBatch, stack: Stack, dtype: torch.dtype) -> Tensor:
-    """How often each mark comes in at a node, weighted, its self-loop included, and in the last column how many edges:
+    """How often each mark arrives at a node, weighted and including its self-loop; the last column counts the edges:
     `[copies * N, NUM_MARKS + 1]`."""
     assert batch.edge_attr is not None
     marks = torch.cat((batch.edge_attr, torch.ones_like(batch.edge_attr[:, :1])), dim=1).to(dtype)
@@ -139,5 +139,5 @@ def _check(spec: FeatureSpec) -> None:
         raise ConfigError(
             f"The encoder 'ppi_gin' reads graphs of protein interactions: one node column that marks the centre and "
             f"{NUM_MARKS} edge columns of 0 or 1, not {spec.name!r}.",
-            "`adgcl data info PPI` says how such data is laid out; for other graphs take another encoder.",
+            "`adgcl data info PPI` says how such data is laid out; for other graphs, choose another encoder.",
         )

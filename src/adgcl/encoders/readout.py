@@ -1,4 +1,4 @@
-"""Readouts: node rows -> one row per graph, each node with its share."""
+"""Readouts: node rows -> one row per graph, with weighted nodes."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ def mean_readout(node_emb: Tensor, batch: GraphBatch, copies: int = 1, node_keep
 
 def max_readout(node_emb: Tensor, batch: GraphBatch, copies: int = 1, node_keep: Tensor | None = None) -> Tensor:
     """The maximum of a graph's node rows; as its weight falls to 0 a row fades to the lowest of the graph's values,
-    where it decides no maximum but its gradient is bounded."""
+    where it decides no maximum and its gradient stays bounded."""
     if node_keep is None:
         return graph_max(node_emb, batch, copies)
     weight = node_keep.to(node_emb.dtype).unsqueeze(1)
     lowest = -graph_max(-node_emb, batch, copies)
     faded = rows(lowest, batch.owners(copies)).lerp(node_emb, weight)
-    # Out of the race altogether, not only last: the gradient of a maximum is shared among equal rows.
+    # Excluded altogether, not only ranked last: the gradient of a maximum is shared among equal rows.
     highest = graph_max(faded.masked_fill(weight == 0, -torch.inf), batch, copies)
     return highest.masked_fill(highest == -torch.inf, 0.0)
 

@@ -1,4 +1,4 @@
-"""Stack: the weights of several Views of one batch, laid out as the layers of an Encoder want them."""
+"""Stack: the weights of several Views of one batch, laid out as the layers of an Encoder need them."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from adgcl.graphs.kernels.ops import rows
 from adgcl.graphs.store.batch import GraphBatch
 from adgcl.graphs.store.view import AddedEdges, View
 
-# One entry per copy of the batch that goes through a layer; None where its View changes nothing of the kind.
+# One entry per copy of the batch that goes through a layer; None where its View leaves such weights unchanged.
 Keeps = tuple[Tensor | None, ...]
 
 
 @dataclass(frozen=True)
 class Stack:
-    """One copy of the batch for each View, standing one after another.
+    """One copy of the batch for each View, one after another.
 
     A node's weight is already in the weights of the edges that leave it, so a layer needs `node_keeps` only for the
     statistics of its normalisation. The ends of `added` are rows of the stack.
@@ -40,7 +40,7 @@ class Stack:
 
     @cached_property
     def node_keep(self) -> Tensor | None:
-        """The weights of all rows, or None where no View weighs nodes."""
+        """The weights of all rows, or None if no View weights nodes."""
         weighted = next((keep for keep in self.node_keeps if keep is not None), None)
         if weighted is None or len(self.node_keeps) == 1:
             return weighted
@@ -48,7 +48,7 @@ class Stack:
 
 
 def stack_views(batch: GraphBatch, views: Sequence[View]) -> Stack:
-    """Lay the Views of `batch` out, and weigh every message by the node that sends it."""
+    """Lay out the Views of `batch`, and weight every message by the node that sends it."""
     edge_keeps = tuple(_edge_keep(batch, view) for view in views)
     added = [_added(view.added, view.node_keep, i * batch.num_nodes) for i, view in enumerate(views) if view.added]
     return Stack(edge_keeps, tuple(view.node_keep for view in views), _joined(added))

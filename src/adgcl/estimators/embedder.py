@@ -39,16 +39,16 @@ class GraphEmbedder(TransformerMixin, GraphEstimator):  # type: ignore[misc]
 
     `X` may be a list or column of SMILES, of RDKit molecules, of PyTorch Geometric Data or of NetworkX graphs, a
     GraphStore, a Dataset, the name of a known data set or the path of a file. `settings` are nested as in a
-    configuration file (`{"method": {"reg_lambda": 1.0}, "encoder": {"hidden_dim": 64}}`) and lie over the preset for
-    this kind of data; in a search they go by `method__reg_lambda`, `encoder__hidden_dim` and so on. With
+    configuration file (`{"method": {"reg_lambda": 1.0}, "encoder": {"hidden_dim": 64}}`) and override the preset for
+    this kind of data; in a parameter search they are called `method__reg_lambda`, `encoder__hidden_dim` and so on. With
     `on_error="nan"` an input that cannot be read gives a row of NaN and a warning, with "raise" an error.
 
-    With `pretrained` (a run folder, a checkpoint or a packaged encoder) nothing is trained: `fit` opens it, and the
-    settings of training do not count. `features` adds the counts of a Morgan fingerprint (radius 2, 2,048 columns)
-    to the vectors of molecules, or takes them alone.
+    With `pretrained` (a run folder, a checkpoint or a packaged encoder) nothing is trained: `fit` opens it, and
+    training settings are ignored. `features` adds the counts of a Morgan fingerprint (radius 2, 2,048 columns) to the
+    vectors of molecules, or uses them alone.
 
-    Several may be fitted side by side in threads: each has random numbers of its own, and torch's are left as they
-    were. A fitted one can be pickled.
+    Several embedders may be fitted in parallel threads: each has its own random numbers, and torch's are left
+    untouched. A fitted embedder can be pickled.
 
     >>> embedder = GraphEmbedder(epochs=1, settings={"encoder": {"hidden_dim": 8}})
     >>> embedder.fit_transform(["CCO", "c1ccccc1", "CC(=O)O"]).shape
@@ -90,7 +90,7 @@ class GraphEmbedder(TransformerMixin, GraphEstimator):  # type: ignore[misc]
         return made
 
     def fit(self, X: Any, y: Any = None) -> GraphEmbedder:
-        """Learn from graphs; `y` is looked at by methods that learn from labels (`supervised`) alone."""
+        """Learn from graphs; only methods that learn from labels (`supervised`) use `y`."""
         self._fit(X, y)
         return self
 
@@ -131,7 +131,7 @@ class GraphEmbedder(TransformerMixin, GraphEstimator):  # type: ignore[misc]
 
     @classmethod
     def load(cls, folder: str | Path, device: str | None = None) -> GraphEmbedder:
-        """Open what `save` kept, or any run folder that `adgcl pretrain` made."""
+        """Open what `save` wrote, or any run folder that `adgcl pretrain` made."""
         run = load_run(folder, device or "auto")
         path = Path(folder) / _PARAMETERS
         try:
@@ -174,7 +174,7 @@ class GraphEmbedder(TransformerMixin, GraphEstimator):  # type: ignore[misc]
         return dataset
 
     def _open(self) -> None:
-        """Take what needs no training: a pre-trained encoder, or none for fingerprints alone."""
+        """Set up what needs no training: a pre-trained encoder, or none for fingerprints alone."""
         with scoped_threads():
             encoder = None if self.pretrained is None or self.features == "ecfp" else find_encoder(self.pretrained)
             self._keep(None if encoder is None else load_run(encoder, self.device))

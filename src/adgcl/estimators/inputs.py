@@ -20,7 +20,7 @@ SECTIONS = ("method", "encoder", "training", "data")
 
 
 class GraphEstimator(BaseEstimator):  # type: ignore[misc]
-    """Parameters `section__name` for single settings; inputs as lists, frames, stores, names or paths."""
+    """Parameters `section__name` for individual settings; inputs as lists, frames, stores, names or paths."""
 
     settings: dict[str, Any] | None
     on_error: str
@@ -30,9 +30,9 @@ class GraphEstimator(BaseEstimator):  # type: ignore[misc]
     device: str
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """The parameters; with `deep`, single settings too, as `section__name`."""
+        """The parameters; with `deep`, individual settings too, as `section__name`."""
         parameters: dict[str, Any] = super().get_params(deep=False)
-        # What is no table of tables is found fault with when it is used, not here.
+        # Settings that are not nested are rejected when they are used, not here.
         sections = self.settings if deep and isinstance(self.settings, Mapping) else {}
         for section, values in sections.items():
             if isinstance(values, Mapping):
@@ -40,17 +40,17 @@ class GraphEstimator(BaseEstimator):  # type: ignore[misc]
         return parameters
 
     def set_params(self, **parameters: Any) -> Any:
-        """Set parameters, or single settings as `section__name`, such as `encoder__hidden_dim=64`."""
+        """Set parameters, or individual settings as `section__name`, such as `encoder__hidden_dim=64`."""
         for key in [key for key in parameters if "__" in key]:
             *path, name = key.removeprefix("settings__").split("__")
             if len(path) != 1 or path[0] not in SECTIONS:
-                raise ValueError(f"{key!r} is no setting of {type(self).__name__}: use {', '.join(SECTIONS)}__NAME.")
+                raise ValueError(f"{key!r} is not a setting of {type(self).__name__}: use {', '.join(SECTIONS)}__NAME.")
             self.settings = merged(self.settings or {}, {path[0]: {name: parameters.pop(key)}})
         super().set_params(**parameters)
         return self
 
     def _flags(self, **training: Any) -> dict[str, Any]:
-        """The estimator's own parameters, and over them what the user wrote in `settings`."""
+        """The estimator's own parameters, overridden by what the user wrote in `settings`."""
         own = {"seed": self.seed, "device": self.device, **training}
         own |= {} if self.epochs is None else {"epochs": self.epochs}
         settings = self.settings or {}

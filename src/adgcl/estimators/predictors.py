@@ -91,7 +91,7 @@ class _Predictor(GraphEstimator):
 class GraphRegressor(RegressorMixin, _Predictor):  # type: ignore[misc]
     """Predict values of graphs; the network starts from a trained encoder (`start_from`) or from scratch.
 
-    `X` may be whatever GraphEmbedder reads. `y` has a number for each input, or a row of numbers, NaN for missing.
+    `X` may be anything GraphEmbedder reads. `y` has a number for each input, or a row of numbers, NaN for missing.
     `validation` is the share of rows that are held out to choose the best epoch; with 0 all rows train and the last
     epoch counts. Several `members` are trained from different seeds: their mean is the prediction. Settings are
     those of `adgcl finetune`; `epochs=None` takes the preset's.
@@ -123,7 +123,7 @@ class GraphClassifier(ClassifierMixin, _Predictor):  # type: ignore[misc]
     """Predict classes of graphs; the network starts from a trained encoder (`start_from`) or from scratch.
 
     `y` has a class for each input (numbers or texts, None or NaN for missing), or a row of zeros, ones and NaN for
-    several yes-or-no questions; then `predict_proba` has a column for each question. All else as for GraphRegressor.
+    several yes-or-no questions; then `predict_proba` has a column for each question. Otherwise as GraphRegressor.
 
     >>> model = GraphClassifier(epochs=2, validation=0, settings={"encoder": {"hidden_dim": 8}})
     >>> model.fit(["CCO", "CCC", "CCN", "CCCC"], ["polar", "greasy", "polar", "greasy"]).predict(["CCO"]).shape
@@ -173,7 +173,7 @@ def _numbered(y: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], Labels]:
     classes, codes = np.unique(known, return_inverse=True)
     if len(classes) < 2:
         raise DataError(
-            f"There is {'one class' if len(classes) else 'no label'} only: nothing can be learned.",
+            f"There is {'only one class' if len(classes) else 'no label'}: nothing can be learned.",
             "Give y with at least two classes.",
         )
     numbers = np.full((len(y), 1), np.nan)

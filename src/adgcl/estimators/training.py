@@ -1,4 +1,4 @@
-"""Training members in memory: as the fine-tuning protocol does it, without a folder."""
+"""Training members in memory: as in the fine-tuning protocol, but without a folder."""
 
 from __future__ import annotations
 

@@ -78,7 +78,7 @@ def finetune(
 ) -> Finetuned:
     """Fine-tune the encoder `start` (a run, a checkpoint, a packaged one, or `none`) and keep a model in `folder`.
 
-    The same call again goes on where it was stopped. `on_loaded` sees the data and what is to be said about it.
+    The same call again resumes where it stopped. `on_loaded` sees the data and what there is to say about it.
     """
     check_writable(folder)
     started, choices = time.monotonic(), choices or Choices()
@@ -127,7 +127,7 @@ def _train(
     except Interrupted as stopped:
         raise Interrupted(
             f"Stopped in member {len(runs) + 1} of {len(members.members)}; the state is saved in {folder}.",
-            "Run the same command again to go on.",
+            "Run the same command again to continue.",
         ) from stopped
     finally:
         tracker.close()
@@ -151,7 +151,7 @@ def _finish(
     wanted: dict[str, Any],
     duplicates: str,
 ) -> dict[str, Any]:
-    """Judge the members together, learn what their predictions are worth, and write `model.json`."""
+    """Evaluate the members together, learn what their predictions are worth, and write `model.json`."""
     device = pick_device(planned.run.training.device)
     files = [member_file(number) for number in range(len(runs))]
     methods = [load_checkpoint(folder / name).make_method(device) for name in files]

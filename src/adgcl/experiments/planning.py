@@ -43,7 +43,7 @@ class Request:
 
 @dataclass(frozen=True)
 class Plan:
-    """Checked settings: of the run, and of how it is judged; `row` is the name it has in a table."""
+    """Checked settings: of the run, and of how it is evaluated; `row` is the name it has in a table."""
 
     run: RunConfig
     judging: ProtocolConfig
@@ -70,7 +70,7 @@ def sections(method: str, encoder: str = "", protocol: str = "") -> dict[str, ty
 def plan(dataset: Dataset, request: Request, saved: RunConfig | None = None, protocol: str = "") -> Plan:
     """Lay what the user asks for over the preset for the method and family.
 
-    `saved` is a run that goes on; `protocol` judges methods that leave it open, unless the user names another.
+    `saved` is a run to continue; `protocol` evaluates methods that leave it open, unless the user names another.
     """
     file = _tables(read_toml(request.config)) if request.config else {}
     row, preset = _row_and_preset(dataset, request, file, saved)
@@ -97,7 +97,7 @@ def _fitting(settings: Tree, known: Mapping[str, type[Config]]) -> Tree:
 
 
 def plan_protocol(request: Request, protocol: str) -> ProtocolConfig:
-    """How to judge a run that is finished: nothing else can be asked for."""
+    """How to evaluate a finished run: nothing else can be asked for."""
     file = _tables(read_toml(request.config)) if request.config else {}
     kind = PROTOCOLS[protocol].Config
     assigned = parse_overrides(request.assignments, {"protocol": kind})
@@ -130,7 +130,7 @@ def _protocol_name(request: Request, file: Tree, preset: Preset, default: str) -
     if asked and only and asked not in (only, *method.other_protocols):
         known = " or ".join(map(repr, (only, *method.other_protocols)))
         raise ConfigError(
-            f"{preset.method} can only be judged by the protocol {known}, not {asked!r}.", "Leave out the protocol."
+            f"{preset.method} can only be evaluated with protocol {known}, not {asked!r}.", "Leave out the protocol."
         )
     name = str(asked or preset.protocol.get("name") or only or default or DEFAULT_PROTOCOL)
     if not PROTOCOLS[name].trains:
@@ -162,7 +162,7 @@ def _check_tuned(preset: Preset, given: Mapping[str, Any]) -> None:
 def _row_and_preset(
     dataset: Dataset, request: Request, file: Mapping[str, Any], saved: RunConfig | None
 ) -> tuple[str, Preset]:
-    """The row that the assignment, the flag or the file names, else that of the preset or the run that goes on."""
+    """The row that the assignment, the flag or the file names, else that of the preset or the run that is continued."""
     asked = _assigned(request, "method.name") or request.method or named(file, "method", "")
     if not request.preset:
         row = asked or (saved.method.name if saved else DEFAULT_METHOD)

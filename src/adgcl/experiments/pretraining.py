@@ -68,7 +68,7 @@ def pretrain_dataset(
     trackers: Sequence[Tracker] = (),
     on_loaded: Callable[[Dataset], None] = lambda dataset: None,
 ) -> Pretrained:
-    """The same for data that is already loaded; `saved` is the checkpoint to go on from."""
+    """The same for data that is already loaded; `saved` is the checkpoint to continue from."""
     files = RunFolder(folder)
     data = describe_data(dataset)
     if saved is not None:

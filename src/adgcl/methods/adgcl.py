@@ -24,7 +24,7 @@ from adgcl.methods.base import METHODS, Method, MethodConfig, Metrics, frozen, s
 from adgcl.methods.optimizer import PlayerAdam
 from adgcl.objectives.info_nce import Directions, info_nce
 
-# Below this share of changed edges (or nodes) the augmenter plays no part any more.
+# Below this share of changed edges (or nodes) the augmenter no longer plays a part.
 _GIVEN_UP = 0.01
 
 
@@ -37,10 +37,10 @@ class ADGCLConfig(MethodConfig):
         description="what the augmenter may do: edge_drop (the paper's), node_drop, feature_mask, edge_add",
     )
     reg_lambda: float = Field(
-        5.0, ge=0.0, description="price of dropping edges, or of whatever is changed (lambda_reg, Eq. 8)"
+        5.0, ge=0.0, description="price of dropping edges, or of any other change (lambda_reg, Eq. 8)"
     )
     reg_weights: dict[str, Annotated[float, Field(ge=0.0)]] = Field(
-        {}, description="price of single augmentations in units of reg_lambda; 1 where none is given"
+        {}, description="price of individual augmentations in units of reg_lambda; 1 by default"
     )
     temperature: float = Field(0.2, ge=0.005, description="temperature of the contrastive loss")
     directions: Directions = Field("both", description="contrast rows only, or rows and columns")
@@ -72,7 +72,7 @@ class ADGCLConfig(MethodConfig):
 class ADGCL(Method):
     """`min over encoder, max over augmenter of InfoNCE(G, t(G)) - reg_lambda * drop_ratio` (Eq. 8).
 
-    Beyond the paper, `t` may also drop nodes, mask features and add edges. Each has a regulariser of its own, the mean
+    Beyond the paper, `t` may also drop nodes, mask features and add edges. Each has its own regulariser, the mean
     share of a graph that it changes; the augmenter pays `reg_lambda` times the sum of `reg_weights` times these.
     """
 
@@ -138,7 +138,7 @@ class ADGCL(Method):
         return combined(views), price, {name: ratio.detach() for name, ratio in zip(self.ratio_names, ratios)}
 
     def _augmenter_step(self, batch: GraphBatch, generator: torch.Generator) -> Metrics:
-        """The augmenter makes the pair hard to match; the encoder stands still, in evaluation mode."""
+        """The augmenter makes the pair hard to match; the encoder is frozen, in evaluation mode."""
         switch(self.augmenter, training=True)
         switch(self.encoder, training=False)
         with frozen(self.optimizers["encoder"]):
@@ -148,7 +148,7 @@ class ADGCL(Method):
         return ratios
 
     def _encoder_step(self, batch: GraphBatch, generator: torch.Generator) -> Metrics:
-        """The encoder matches the pair again; the augmenter stands still, with fresh noise."""
+        """The encoder matches the pair again; the augmenter is frozen, with fresh noise."""
         switch(self.augmenter, training=False)
         switch(self.encoder, training=True)
         with torch.no_grad():
@@ -168,5 +168,5 @@ class ADGCL(Method):
 
 
 def _ratio_name(augmentation: str) -> str:
-    """What the share that an augmentation changes is called."""
+    """The name of the metric for the share that an augmentation changes."""
     return "drop_ratio" if augmentation == "edge_drop" else f"{augmentation}_ratio"

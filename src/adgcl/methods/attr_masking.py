@@ -70,7 +70,7 @@ class AttrMasking(Masking):
         return replace(batch, edge_attr=with_token(batch.edge_attr, touched, self.tokens[1]))
 
     def _edge_loss(self, head: Dense, node_emb: Tensor, batch: GraphBatch, hidden: Tensor) -> Tensor:
-        """The error about the types of hidden edges, each taken once; 0 where there are none."""
+        """The loss on the types of hidden edges, each counted once; 0 if there are none."""
         assert batch.edge_attr is not None
         edges = edges_once(batch)
         edges = edges[rows(_touched(batch, hidden), edges)]

@@ -40,9 +40,9 @@ class Method(nn.Module):
     """
 
     Config: ClassVar[type[MethodConfig]] = MethodConfig
-    # What tables and messages call it.
+    # Its name in tables and messages.
     title: ClassVar[str] = ""
-    # The protocol that it is for, and the others that can judge it; any can where there is none.
+    # The protocol it is meant for, and others that can evaluate it; if there is none, any protocol can.
     protocol: ClassVar[str] = ""
     other_protocols: ClassVar[tuple[str, ...]] = ()
     needs_labels: ClassVar[bool] = False
@@ -59,7 +59,7 @@ class Method(nn.Module):
         if self.needs_categories and not spec.node.sizes:
             raise DataError(
                 f"{self.title} predicts the categories of nodes, and these nodes have none.",
-                "Take the labels that the data has (--set data.features=labels), or degrees in their place "
+                "Use the data's own labels (--set data.features=labels), or degrees instead "
                 "(--set data.features=degrees).",
             )
         self.config, self.spec, self.task = config, spec, task
@@ -70,7 +70,7 @@ class Method(nn.Module):
         """Refuse data that the method does not apply to, before any work is done."""
         if cls.needs_smiles and dataset.smiles is None:
             raise DataError(
-                f"{dataset.name} has no SMILES to take fingerprints of.",
+                f"{dataset.name} has no SMILES to compute fingerprints from.",
                 f"{cls.title} is for molecules; `adgcl methods` lists what works on any graph.",
             )
 
@@ -81,7 +81,7 @@ class Method(nn.Module):
 
     @classmethod
     def advice(cls, config: MethodConfig, row: Mapping[str, Any]) -> str:
-        """What a user should know after an epoch that measured `row`: what goes wrong, and what to do; or nothing."""
+        """Advice after an epoch with the metrics `row`: what is going wrong and what to do; empty if all is well."""
         return ""
 
     @property
@@ -99,7 +99,7 @@ class Method(nn.Module):
         self.optimizers = self.make_optimizers()
 
     def begin(self, store: GraphStore) -> GraphStore:
-        """Look at the graphs once, before the first step; those it returns are trained on."""
+        """Look at the graphs once, before the first step; training uses those it returns."""
         return store
 
     def step(self, batch: GraphBatch, generator: torch.Generator) -> Metrics:
@@ -107,7 +107,7 @@ class Method(nn.Module):
         raise TypeError(f"{type(self).__name__} must define step")
 
     def end_epoch(self) -> None:
-        """What is to be done after the last step of an epoch; what it needs belongs into buffers, for checkpoints."""
+        """Called after the last step of an epoch; what it needs belongs in buffers, so that checkpoints have it."""
 
     def update(self, loss: Tensor, *players: str) -> None:
         """One optimiser step of the named players on `loss`."""
@@ -129,7 +129,7 @@ class Method(nn.Module):
         return self.encoder(batch).graph_emb.float()
 
     def embed_dataset(self, dataset: Dataset) -> npt.NDArray[np.float32] | None:
-        """A row per graph from what a Dataset knows besides its graphs; None leaves them to `embed`, batch by batch."""
+        """A row per graph from what a Dataset holds besides its graphs; None leaves it to `embed`, batch by batch."""
         return None
 
 

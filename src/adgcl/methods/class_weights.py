@@ -1,4 +1,4 @@
-"""Class weights: what a label counts in a loss, so that a rare class is not drowned by a common one."""
+"""Class weights: how much a label counts in a loss, so that a rare class is not drowned out by a common one."""
 
 from __future__ import annotations
 

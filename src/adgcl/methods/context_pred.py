@@ -36,11 +36,11 @@ class ContextPred(Method):
     """`min over both encoders of -mean log sigmoid(<h, c>) - neg_samples * mean log sigmoid(-<h, c'>)`.
 
     In each graph a root is drawn. With k layers, `h` is the encoder's row of the root, given the nodes at most k hops
-    away. Its context are the nodes k to `k + context_size - 1` hops away; `c` is the mean row of those at k hops, given
-    the context alone, from an encoder of its own. `c'` are the contexts of the next graphs. A graph without a context
-    has no part in the step.
+    away. Its context is the nodes k to `k + context_size - 1` hops away; `c` is the mean row of those at k hops, given
+    the context alone, from a separate encoder. `c'` are the contexts of the next graphs. A graph without a context
+    takes no part in the step.
 
-    Linear layers start as torch has them, which is what the authors do.
+    Linear layers keep torch's initialisation, as in the authors' code.
     """
 
     Config = ContextPredConfig
@@ -60,11 +60,11 @@ class ContextPred(Method):
         hops = self.encoder.config.num_layers
         farthest = hops + self.config.context_size - 1
         distance = hop_distances(batch, roots, farthest)
-        # Whoever is farther away has somebody at this distance on the way.
+        # Any node farther away is reached through a node at this distance.
         overlap = (distance == hops).nonzero().squeeze(1)
         owner, place = rows(batch.batch, overlap).unique(return_inverse=True)
         if len(owner) < 2:
-            # No graph to compare with: neither the normalisation nor Adam's averages may move.
+            # No graph to compare with: neither the normalisation nor Adam's averages may change.
             return {"loss": torch.zeros((), device=batch.device)}
         takes_part = torch.zeros(batch.num_graphs, dtype=torch.bool, device=batch.device).index_fill_(0, owner, True)
         near = (distance <= hops) & rows(takes_part, batch.batch)
@@ -79,7 +79,7 @@ class ContextPred(Method):
 def context_loss(h: Tensor, c: Tensor, neg_samples: int) -> Tensor:
     """Each neighbourhood against its own context, and against those of the next `neg_samples` graphs, in a circle.
 
-    With fewer other graphs than that, all of them are taken, with the same weight.
+    If there are fewer other graphs, all of them are used, and the negatives keep their weight.
     """
     shifts = range(1, min(neg_samples, len(c) - 1) + 1)
     others = torch.cat([inner_products(h, c.roll(-shift, 0)) for shift in shifts])

@@ -56,7 +56,7 @@ class Contrastive(Method):
         """Graph embeddings of a batch and of a View of it."""
         if view.node_keep is not None:
             return self.embed_view(batch, View()), self.embed_view(batch, view)
-        # With all nodes there, one pass is faster than two.
+        # If no nodes are dropped, one pass is faster than two.
         switch(self.encoder, training=True)
         graph_emb, view_emb = self.encoder.stacked(batch, [View(), view]).graph_emb.chunk(2)
         return graph_emb, view_emb

@@ -1,4 +1,4 @@
-"""ECFP: Morgan fingerprints of molecules, what chemists used before networks and still do."""
+"""ECFP: Morgan fingerprints of molecules, which chemists used before neural networks and still use."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class ECFPConfig(MethodConfig):
     """Settings of the fingerprint; the defaults are ECFP4 at its usual length."""
 
     name: str = "ecfp"
-    radius: int = Field(2, ge=0, le=16, description="bonds from an atom to the rim of its neighbourhood")
+    radius: int = Field(2, ge=0, le=16, description="bonds from an atom to the edge of its neighbourhood")
     bits: int = Field(2048, ge=16, le=65536, description="length of the fingerprint")
 
 
@@ -25,7 +25,7 @@ class ECFPConfig(MethodConfig):
 class ECFP(Unlearned):
     """Bit `hash(a) mod bits` is 1 for the neighbourhood `a` of every atom up to `radius` bonds (Rogers and Hahn 2010).
 
-    Made from SMILES by RDKit: graphs alone are not enough.
+    Computed from SMILES by RDKit: graphs alone are not enough.
     """
 
     Config = ECFPConfig

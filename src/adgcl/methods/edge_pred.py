@@ -35,7 +35,7 @@ class EdgePredConfig(MethodConfig):
 class EdgePred(Method):
     """`min over encoder of -mean log sigmoid(<h_i, h_j>) over edges - mean log sigmoid(-<h_i, h_j>) over non-edges`.
 
-    Linear layers start as torch has them, which is what the authors do.
+    Linear layers keep torch's initialisation, as in the authors' code.
     """
 
     Config = EdgePredConfig
@@ -52,7 +52,7 @@ class EdgePred(Method):
     def step(self, batch: GraphBatch, generator: torch.Generator) -> Metrics:
         edges = edges_once(batch)
         if not len(edges):
-            # Nothing to learn: neither the normalisation nor Adam's averages may move.
+            # Nothing to learn: neither the normalisation nor Adam's averages may change.
             return {"loss": torch.zeros((), device=batch.device)}
         joined = rows(batch.col, edges), rows(batch.target, edges)
         counts = torch.bincount(rows(batch.batch, joined[0]), minlength=batch.num_graphs)
@@ -69,7 +69,7 @@ def draw_non_edges(batch: GraphBatch, wanted: Tensor, generator: torch.Generator
     """In each graph g the first `wanted[g]` different pairs of different nodes without an edge, drawn uniformly.
 
     `(a, b)` and `(b, a)` are different pairs. A graph gets at most five draws for each of its directed edges, so one
-    that is nearly complete may end with fewer pairs; one that has enough draws no more.
+    that is nearly complete may end with fewer pairs; one that has enough stops drawing.
     """
     found = wanted.new_zeros(0)
     for _ in range(_ROUNDS):

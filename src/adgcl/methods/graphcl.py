@@ -21,7 +21,7 @@ class GraphCLConfig(RandomConfig, ContrastiveConfig):
 
     name: str = "graphcl"
     pool: tuple[str, ...] = Field(
-        ("random_node_drop", "random_subgraph"), description="augmentations to pick from, for each graph anew"
+        ("random_node_drop", "random_subgraph"), description="augmentations to pick from, separately for each graph"
     )
     views: Literal["one", "two"] = Field(
         "one", description="compare a graph with one augmented copy of it, or two such copies with each other"

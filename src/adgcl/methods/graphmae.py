@@ -33,10 +33,10 @@ class GraphMAEConfig(MaskingConfig):
 class GraphMAE(Masking):
     """`min over encoder, decoder of mean (1 - cos(decoder(codes)_i, category_i))^gamma` over the hidden nodes i.
 
-    The codes are the encoder's rows; those of hidden nodes are set to 0, so that only their neighbours tell what they
-    are. The decoder is a linear map, one layer of the encoder's own kind, and a linear map to the categories.
+    The codes are the encoder's rows; those of hidden nodes are set to 0, so that only their neighbours reveal what
+    they are. The decoder is a linear map, one layer of the encoder's own kind, and a linear map to the categories.
 
-    Deviation: in the authors' code the layer itself ends in the categories, without the last map.
+    Deviation: in the authors' code the layer itself outputs the categories, without the last map.
     """
 
     Config = GraphMAEConfig
@@ -45,12 +45,12 @@ class GraphMAE(Masking):
 
     def __init__(self, config: GraphMAEConfig, encoder: EncoderConfig, spec: FeatureSpec, task: Task) -> None:
         super().__init__(config, encoder, spec, task)
-        # Nothing comes after the one layer that would want normalised rows.
+        # Nothing after this single layer needs normalised rows.
         one_layer = {"num_layers": 1, "layers": "last", "batch_norm": False, "dropout": 0.0}
         self.decoder = make_encoder(self.encoder.config.model_copy(update=one_layer), spec)
         self.activation = nn.PReLU()
         self.to_decoder = Dense(self.encoder.node_dim, cast(int, self.decoder.inputs.width), bias=False)
-        # Its rows come from the encoder, not from what nodes carry.
+        # Its rows come from the encoder, not from node features.
         self.decoder.inputs = nn.Identity()
         self.head = Dense(self.decoder.node_dim, self.num_categories)
 

@@ -26,7 +26,7 @@ class InfoGraphConfig(MethodConfig):
     lr: float = Field(1e-3, gt=0.0, description="learning rate of encoder and heads")
     prior: Literal["off", "adversarial", "as_published"] = Field(
         "off",
-        description="pull embeddings towards a uniform prior: not, against a discriminator, or, as the authors' "
+        description="pull embeddings towards a uniform prior: not at all, against a discriminator, or, as the authors' "
         "code does, with an encoder that helps the discriminator",
     )
     prior_weight: float = Field(0.1, ge=0.0, description="weight of the prior beside the local-global loss")
@@ -54,7 +54,7 @@ class InfoGraph(Method):
 
     Deviation: the encoder is the one shared by all methods here, which normalises before the relu; InfoGraph's own
     normalises after it. The authors minimise the prior's loss over encoder and discriminator alike, so that the
-    encoder moves away from the prior; `prior = "adversarial"` is the game that the equation means.
+    encoder moves away from the prior; `prior = "adversarial"` is the game that the equation describes.
     """
 
     Config = InfoGraphConfig

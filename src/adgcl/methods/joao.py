@@ -24,9 +24,9 @@ class JOAOConfig(RandomConfig, ContrastiveConfig):
     subgraph_ratio: float = Field(0.8, gt=0.0, le=1.0, description="share of nodes that a subgraph keeps")
     pool: tuple[str, ...] = Field(
         ("random_node_drop", "random_edge_perturb", "random_subgraph", "random_feature_mask", "identity"),
-        description="augmentations to draw from, for each graph anew",
+        description="augmentations to draw from, separately for each graph",
     )
-    gamma: float = Field(0.1, ge=0.0, description="pull of the probabilities towards equal ones")
+    gamma: float = Field(0.1, ge=0.0, description="how strongly probabilities are pulled towards equal ones")
     step_size: float = Field(1.0, ge=0.0, description="step of the probabilities after an epoch; 0 leaves them equal")
     estimate_every: int = Field(5, ge=1, description="steps between estimates of every augmentation's loss")
 
@@ -41,8 +41,8 @@ class JOAO(Contrastive):
     the loss of each augmentation on its batch, without gradient. At the end of the epoch `q` takes one step up the
     gradient and is projected back on the simplex.
 
-    Deviation: the authors measure after the epoch, on the first fifth of the batches plus one; measuring on the way
-    needs no second pass over the data.
+    Deviation: the authors measure after the epoch, on the first fifth of the batches plus one; measuring during the
+    epoch needs no second pass over the data.
     """
 
     Config = JOAOConfig
@@ -94,7 +94,7 @@ class JOAO(Contrastive):
 
     @torch.no_grad()
     def end_epoch(self) -> None:
-        """`q <- project(q + step_size * (loss - gamma * (q - uniform)))`, and forget the epoch."""
+        """`q <- project(q + step_size * (loss - gamma * (q - uniform)))`, and reset the sums of the epoch."""
         if self.graphs_seen > 0:
             slope = self.loss_sums / self.graphs_seen - self.config.gamma * (self.q - 1 / len(self.q))
             self.q.copy_(project_on_simplex(self.q + self.config.step_size * slope))
@@ -106,11 +106,11 @@ class JOAO(Contrastive):
 
 
 def _probability_name(augmentation: str) -> str:
-    """What the probability of an augmentation is called."""
+    """The name of the metric for the probability of an augmentation."""
     return f"q_{augmentation.removeprefix('random_')}"
 
 
-# Each halves what is left of an interval: enough for every digit of 64 bits.
+# Each halves the remaining interval: enough for full 64-bit precision.
 _HALVINGS = 60
 
 

@@ -34,7 +34,7 @@ class JOAOv2(JOAO):
 
     `head_per = "graph"` is the idea: the head belongs to the augmentation that changed the graph, and the original
     graph goes through that of `identity`. `head_per = "epoch"` is the authors' unsupervised code: graphs are augmented
-    one by one as in JOAO, but the head of all Views is drawn from `q` once an epoch; the originals, and everything
+    one by one as in JOAO, but the head of all Views is drawn from `q` once per epoch; the originals, and everything
     when losses are estimated, go through the first head.
     """
 

@@ -1,4 +1,4 @@
-"""What methods that hide nodes and ask for their category share: which nodes are hidden, and behind what."""
+"""What methods that hide nodes and predict their category share: which nodes are hidden, and how."""
 
 from __future__ import annotations
 
@@ -41,13 +41,13 @@ class Masked(NamedTuple):
 
 
 class Masking(Method):
-    """Hides `floor(mask_rate * n + 1)` of a graph's n nodes, others in every step, and asks for their first category.
+    """Hides `floor(mask_rate * n + 1)` of a graph's n nodes, new ones in every step, and predicts their first category.
 
-    A feature set with a code that means "hidden" (`hu`) shows that code, and 0 in the columns beside it. In any other
-    the learned mask of the encoder's inputs stands for all that a hidden node carries. Both are one learned row; the
-    code lets an encoder that computes like nodes once go on doing so.
+    If the feature set has a code that means "hidden" (`hu`), hidden nodes get that code, and 0 in the other columns.
+    Otherwise the learned mask of the encoder's inputs replaces all features of a hidden node. Both are one learned row;
+    with the code, an encoder can still compute identical nodes once.
 
-    Linear layers start as torch has them, which is what the authors of these methods do.
+    Linear layers keep torch's initialisation, as in the code of these methods' authors.
     """
 
     needs_categories = True
@@ -57,7 +57,7 @@ class Masking(Method):
         super().__init__(config, encoder, spec, task)
         self.encoder = make_encoder(encoder, spec)
         self.tokens = mask_codes(spec)
-        # What can be asked for: in `hu` the codes below that of a hidden atom, which is the last.
+        # The categories to predict: in `hu` the codes below that of a hidden atom, which is the last.
         self.num_categories = spec.node.sizes[0] if self.tokens is None else self.tokens[0]
 
     def make_optimizers(self) -> dict[str, Optimizer]:
@@ -74,7 +74,7 @@ class Masking(Method):
         return Masked(replace(batch, x=with_token(batch.x, nodes, self.tokens[0])), View(), hidden, nodes, codes)
 
     def states(self, masked: Masked) -> Tensor:
-        """The rows of all nodes in training mode, given what is left to see."""
+        """The rows of all nodes in training mode, computed from what is still visible."""
         switch(self.encoder, training=True)
         if masked.view.unchanged:
             return self.encoder.node_emb(masked.batch)

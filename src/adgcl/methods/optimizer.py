@@ -18,7 +18,7 @@ def _unwrapped(function: Any) -> Any:
 class PlayerAdam(Optimizer):
     """Adam (Kingma and Ba 2015) with default betas and no decay.
 
-    torch's own fused Adam counts the steps of every parameter apart, which costs more than the update itself when
+    torch's own fused Adam counts the steps of every parameter separately, which costs more than the update itself when
     parameters are small; here all parameters of a player share one count.
     """
 
@@ -53,7 +53,7 @@ class PlayerAdam(Optimizer):
             )  # fmt: skip
 
     def collect(self) -> None:
-        """For each group its count, and every parameter with its moments: looked up once, not in every step."""
+        """For each group, its step count and every parameter with its moments: looked up once, not in every step."""
         self._rows: list[tuple[Tensor, list[tuple[nn.Parameter, Tensor, Tensor]]]] = [
             (
                 self.state[group["params"][0]]["step"],
@@ -65,11 +65,11 @@ class PlayerAdam(Optimizer):
     add_param_group = _unwrapped(Optimizer.add_param_group)
     state_dict = _unwrapped(Optimizer.state_dict)
 
-    # torch would wrap `step` to show it to its profiler, at the price of a kernel call.
+    # torch would wrap `step` to show it to its profiler, which costs as much as a kernel call.
     step.hooked = True  # type: ignore[attr-defined]
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Restore into the tensors that are there, which others may look at too, and share the step count again."""
+        """Restore into the existing tensors, which other code may refer to, and share one step count again."""
         held = [(parameter, self.state[parameter]) for group in self.param_groups for parameter in group["params"]]
         _unwrapped(Optimizer.load_state_dict)(self, state_dict)
         for parameter, old in held:

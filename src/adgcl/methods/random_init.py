@@ -1,4 +1,4 @@
-"""RU-GIN: the encoder as it was initialised, the floor under every table."""
+"""RU-GIN: the encoder as it was initialised, the baseline of every table."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ class RandomInitConfig(MethodConfig):
 class RandomInit(Method):
     """An encoder that never learns.
 
-    Most published figures of the linear probe are met by an encoder whose normalisation has never seen the data either;
-    with `statistics` it has.
+    Most published figures of the linear probe match an encoder whose normalisation has never seen the data either; with
+    `statistics` it has.
     """
 
     Config = RandomInitConfig

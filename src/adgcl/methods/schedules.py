@@ -1,4 +1,4 @@
-"""Learning-rate schedules as functions of the epoch alone, so that a resumed run goes on with the rate it had."""
+"""Learning-rate schedules as functions of the epoch alone, so that a resumed run continues at the same rate."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ Schedule = Literal["none", "step", "cosine"]
 
 
 def rate_factor(schedule: Schedule, finished_epochs: int, decay_epochs: int, decay_factor: float) -> float:
-    """What the first learning rate is multiplied by after some epochs.
+    """The factor on the initial learning rate after some epochs.
 
     - `step`: `decay_factor ^ floor(finished / decay_epochs)` (GraphMAE fine-tunes BACE with 30 and 0.3);
-    - `cosine`: from 1 down to `decay_factor` along half a cosine of `decay_epochs`, and there it stays.
+    - `cosine`: from 1 down to `decay_factor` along half a cosine over `decay_epochs`, then constant.
     """
     if schedule == "step":
         return float(decay_factor ** (finished_epochs // decay_epochs))

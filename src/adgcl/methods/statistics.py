@@ -22,7 +22,7 @@ class StatisticsConfig(MethodConfig):
     name: str = "statistics"
     iterations: int = Field(3, ge=0, le=16, description="rounds of Weisfeiler-Lehman; 0 leaves them out")
     buckets: int = Field(32, ge=1, le=65536, description="bins into which the subtrees of one round are hashed")
-    log: bool = Field(True, description="take log(1 + count), so that large graphs do not drown small ones")
+    log: bool = Field(True, description="take log(1 + count), so that large graphs do not dominate")
 
 
 @METHODS.register("statistics")
@@ -30,8 +30,7 @@ class Statistics(Unlearned):
     """`[nodes, edges | degree histogram | label counts | WL subtree histogram | mean and std of real features]`.
 
     Subtrees are hashed, not numbered: a graph's row depends on that graph alone, so that new graphs need nothing
-    from the old ones. What the graphs carry is the data settings' choice: with constant features only structure is
-    left.
+    from the old ones. The data settings decide which features count; with constant features only structure is left.
     """
 
     Config = StatisticsConfig
@@ -50,7 +49,7 @@ class Statistics(Unlearned):
 
     @property
     def _rounds(self) -> range:
-        """The rounds that are counted; the first colours are the labels, which are news only if there are several."""
+        """The rounds to count; the first colours are the labels, which are new only if there are several."""
         return range(0 if len(self.spec.node.sizes) > 1 else 1, self.config.iterations + 1)
 
     @torch.no_grad()

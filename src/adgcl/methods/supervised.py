@@ -32,10 +32,10 @@ class SupervisedConfig(MethodConfig):
     name: str = "supervised"
     lr: float = Field(1e-3, gt=0.0, description="learning rate of the encoder")
     head_lr_scale: float = Field(1.0, gt=0.0, description="learning rate of the head, as a multiple of lr")
-    schedule: Schedule = Field("none", description="how learning rates fall: not at all, in steps, or as a cosine")
-    decay_epochs: int = Field(30, ge=1, description="epochs between two steps, or until a cosine has fallen")
-    decay_factor: float = Field(0.3, ge=0.0, lt=1.0, description="what is left of a rate after a step, or a cosine")
-    frozen_encoder: bool = Field(False, description="train the head alone; the encoder stays as it starts")
+    schedule: Schedule = Field("none", description="how learning rates fall: not at all, in steps, or along a cosine")
+    decay_epochs: int = Field(30, ge=1, description="epochs between two steps, or the length of the cosine")
+    decay_factor: float = Field(0.3, ge=0.0, lt=1.0, description="share of the rate left after a step or the cosine")
+    frozen_encoder: bool = Field(False, description="train the head alone; the encoder keeps its initial weights")
     class_weights: Literal["none", "balanced"] = Field(
         "none", description="balanced: labels of rare classes count more, so that all classes count the same"
     )
@@ -50,8 +50,8 @@ class Supervised(Method):
 
     Missing labels (NaN) do not count.
 
-    Deviation: targets of regression are standardised by the graphs it trains on, where the published recipe for
-    molecules fits them as they are; predictions are in the labels' unit all the same.
+    Deviation: regression targets are standardised by the training graphs, where the published recipe for molecules
+    fits them as they are; predictions are still in the labels' unit.
     """
 
     Config = SupervisedConfig
@@ -75,13 +75,13 @@ class Supervised(Method):
         self.register_buffer("target_scale", torch.ones(task.num_tasks))
         self.class_weights: Tensor | None = None
         if config.schedule != "none":
-            # In the checkpoint, so that a resumed run goes on with the rates it had.
+            # In the checkpoint, so that a resumed run continues at the same rates.
             self.register_buffer("finished_epochs", torch.zeros((), dtype=torch.int64))
         initialise(self)
 
     @property
     def error(self) -> Error:
-        """The loss of regression."""
+        """The loss for regression."""
         if self.config.error == "auto":
             return "absolute" if self.task.metric == "mae" else "squared"
         return self.config.error
@@ -111,7 +111,7 @@ class Supervised(Method):
     def step(self, batch: GraphBatch, generator: torch.Generator) -> Metrics:
         y = batch.y
         if y is None or bool(y.isnan().all()):
-            # Nothing to learn: neither the normalisation nor Adam's averages may move.
+            # Nothing to learn: neither the normalisation nor Adam's averages may change.
             return {"loss": torch.zeros((), device=batch.device)}
         switch(self.encoder, training=not self.config.frozen_encoder)
         if self.task.kind == "regression":
@@ -140,7 +140,7 @@ class Supervised(Method):
 
     @torch.no_grad()
     def predict_from(self, graph_emb: Tensor) -> Tensor:
-        """What `predict` gives for graphs whose embedding (see `embed`) is at hand."""
+        """What `predict` gives for graphs whose embedding (see `embed`) is already known."""
         outputs: Tensor = self.head(graph_emb)
         return self._in_own_unit(outputs.float())
 

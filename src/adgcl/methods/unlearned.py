@@ -1,4 +1,4 @@
-"""What methods without learning share: no encoder, no steps, and the same rows from every seed."""
+"""What methods without learning share: no encoder, no steps, and the same rows for every seed."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from adgcl.methods.base import Method, Metrics
 
 
 class Unlearned(Method):
-    """Rows that are computed, not learned: the honest floor under what networks learn.
+    """Rows that are computed, not learned: a baseline for what networks learn.
 
-    What a subclass has to know of the data it looks up once, in `begin`, and keeps in buffers.
+    A subclass looks up what it needs to know about the data once, in `begin`, and keeps it in buffers.
     """
 
     trains = False

@@ -17,5 +17,5 @@ def cosine_error(z: Tensor, code: Tensor, gamma: float = 1.0) -> Tensor:
     z = z if z.dtype is torch.float64 else z.float()
     length = z.norm(dim=1).clamp(min=_SHORTEST)
     error = 1.0 - z.gather(1, code.unsqueeze(1)).squeeze(1) / length
-    # Rounding may leave an error just below 0, whose power is no number.
+    # Rounding may leave an error just below 0, whose power is not a number.
     return (error if gamma == 1 else error.clamp(min=0.0).pow(gamma)).mean()

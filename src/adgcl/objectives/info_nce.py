@@ -41,7 +41,7 @@ def _wide(x: Tensor) -> Tensor:
 
 
 class Contrast(NamedTuple):
-    """What the backward pass needs; the rows of the graphs stand above those of their Views."""
+    """What the backward pass needs; the graphs' rows come first, then those of their Views."""
 
     units: Tensor
     length: Tensor
@@ -52,7 +52,7 @@ class Contrast(NamedTuple):
 
 
 def contrast(rows: Tensor, temperature: float, both: bool) -> tuple[Tensor, Contrast]:
-    """The loss of rows `[2 n, D]`, graphs above Views, without autograd.
+    """The loss of rows `[2 n, D]`, graphs first, then Views, without autograd.
 
     The matrix of similarities is small, so it is kept in 64 bits: for any temperature above 0.0015 the exponentials
     then need no shift by the largest value, which would differ between rows and columns.
@@ -94,7 +94,7 @@ def _contrast(
     z_at: int, units_at: int, length_at: int, likeness_at: int, sums_at: int, loss_at: int, count: int, width: int,
     temperature: float, both: bool,
 ) -> None:  # fmt: skip
-    """The loss; the sums of the negatives of every row and every column; likenesses, whose positives become 0."""
+    """The loss; the sums of the negatives of every row and every column; similarities, whose positives become 0."""
     z, units = floats(z_at, (2 * count, width)), doubles(units_at, (2 * count, width))
     length, likeness = doubles(length_at, (2 * count,)), doubles(likeness_at, (count, count))
     sums = doubles(sums_at, (2, count))

@@ -21,8 +21,8 @@ def supervised_loss(
     """The mean over present labels of a task's loss; 0 where none is present.
 
     `y [n, t]` holds NaN for a missing label. `outputs` are logits `[n, classes]` of a multiclass task, logits `[n, t]`
-    of binary tasks, or values `[n, t]` of regression, in the unit of `y`. `weights [t, classes]` say what a label of
-    each class counts; without them every label counts 1.
+    of binary tasks, or values `[n, t]` of regression, in the unit of `y`. `weights [t, classes]` say how much a label
+    of each class counts; without them every label counts 1.
     """
     outputs = outputs.float()
     if kind == "multiclass":

@@ -1,4 +1,4 @@
-"""Protocol: how to judge. It owns its settings, what one seed does, and what its scores are called."""
+"""Protocol: how to evaluate. It owns its settings, what one seed does, and the names of its scores."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ from adgcl.training.trackers import Tracker
 
 DEFAULT_PROTOCOL = "unsupervised"
 
-# Seconds on one core of a plain server, measured with AD-GCL: a step as such, a node times width squared, and an edge
-# times width. Only ratios matter once a job is finished.
+# Seconds on one core of an ordinary server, measured with AD-GCL: for a step as such, for a node times width squared,
+# and for an edge times width. Only ratios matter once a job is finished.
 _STEP, _NODE, _EDGE = 0.008, 2e-8, 2e-8
 
 
 class ProtocolConfig(Config):
     """Settings every protocol has."""
 
-    name: str = Field(DEFAULT_PROTOCOL, description="how to judge")
+    name: str = Field(DEFAULT_PROTOCOL, description="how to evaluate")
     mode: Mode = Field("strict", description="as_published repeats the paper's choices, strict leaks nothing")
 
 
 class Protocol(ABC):
-    """How one seed of a run is judged on labelled data, and how its Records are read.
+    """How one seed of a run is evaluated on labelled data, and how its Records are read.
 
     A subclass says in `run_seed` what a seed does, and in `scores` what it measures: each score becomes a Record.
     Everything else has a default that fits most protocols.
@@ -44,13 +44,13 @@ class Protocol(ABC):
 
     Config: ClassVar[type[ProtocolConfig]] = ProtocolConfig
     name: ClassVar[str] = ""
-    # What a person calls it.
+    # Its name for people.
     title: ClassVar[str] = ""
-    # Whether it trains what it judges; one that does not judges a run that is there.
+    # Whether it trains what it evaluates; if not, it evaluates an existing run.
     trains: ClassVar[bool] = True
-    # Whether it evaluates what it trains; one that does not makes what other jobs start from.
+    # Whether it evaluates what it trains; if not, other jobs start from its encoder.
     evaluates: ClassVar[bool] = True
-    # Whether what it judges learns from the labels of its training part; other protocols show no labels to a method.
+    # Whether what it evaluates learns from the labels of its training part; other protocols show a method no labels.
     learns_from_labels: ClassVar[bool] = False
     # Whether the folds of a seed in strict mode are the same for every method, so that scores can be paired.
     shares_folds: ClassVar[bool] = False
@@ -67,22 +67,22 @@ class Protocol(ABC):
     def run_seed(
         self, dataset: Dataset, run: RunConfig, *, folder: Path | None = None, trackers: Sequence[Tracker] = ()
     ) -> SeedRun:
-        """Train one seed and judge it; with a folder it can be stopped and goes on there."""
+        """Train one seed and evaluate it; with a folder, it can be stopped and resumed there."""
 
     def select(self, run: SeedRun, score: str, higher_is_better: bool) -> Selected:
-        """The result of a seed: by default the epoch that validation chooses, as the mode has it."""
+        """The result of a seed: by default the epoch that validation chooses, according to the mode."""
         return run.selected(score, self.config.mode, higher_is_better)
 
     def row(self, run: RunConfig, asked: str) -> str:
-        """The name that a Record has in tables: the row that was asked for, or else the method."""
+        """A Record's name in tables: the requested row, or else the method."""
         return asked or run.method.name
 
     def notes(self, run: RunConfig) -> list[str]:
-        """What a reader of a Record must know about how it came about."""
+        """What a reader of a Record must know about how it was made."""
         return []
 
     def check_data(self, dataset: Dataset) -> None:
-        """Refuse data that cannot be judged, before anything is trained."""
+        """Refuse data that cannot be evaluated, before anything is trained."""
         check_labels(dataset)
 
     def essence(self, score: str | None = None) -> Tree:
@@ -90,21 +90,21 @@ class Protocol(ABC):
         return self.config.essence()
 
     def wider(self) -> tuple[ProtocolConfig, ...]:
-        """Other settings whose results hold all that these give."""
+        """Other settings whose results include everything that these give."""
         return ()
 
     def seconds(self, run: RunConfig, store: GraphStore) -> float:
-        """How long a seed should take on one core, by the size of its data and networks."""
+        """How long a seed should take on one core, given the size of its data and networks."""
         return run.training.epochs * epoch_seconds(run, store)
 
     @classmethod
     def describe(cls, record: Record) -> str:
-        """What a table says about how a Record of this protocol was judged."""
+        """What a table says about how a Record of this protocol was evaluated."""
         return f"{record.probe}, protocol {cls.name}"
 
     @classmethod
     def fills(cls, table: PublishedTable, score: str) -> bool:
-        """Whether a Record of this score belongs into a published table."""
+        """Whether a Record of this score belongs in a published table."""
         return table.protocol == cls.name and table.probe == score
 
 
@@ -133,7 +133,7 @@ def check_labels(dataset: Dataset) -> None:
     """Refuse data without labels."""
     if dataset.store.y is None or dataset.task.kind == "none":
         raise DataError(
-            f"{dataset.name} has no labels to judge an embedding by.",
+            f"{dataset.name} has no labels to evaluate an embedding with.",
             f"{dataset.label_hint} Without labels, use `adgcl embed`.".lstrip()
             if dataset.label_hint
             else "Name a column with --label-column, or use `adgcl embed`.",

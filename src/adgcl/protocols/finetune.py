@@ -20,7 +20,7 @@ from adgcl.training.run_config import RunConfig
 from adgcl.training.start import encoder_origin
 from adgcl.training.trackers import Tracker
 
-# The row of what was trained from scratch.
+# The row for models trained from scratch.
 NO_PRETRAINING = "no_pretrain"
 
 
@@ -32,7 +32,7 @@ class FinetuneConfig(ProtocolConfig):
         "best_validation", description="which epoch counts: the best on validation data (AD-GCL), or the last (GraphCL)"
     )
     evaluate_every: int = Field(1, ge=1, description="epochs between evaluations")
-    patience: int = Field(0, ge=0, description="stop after so many epochs without a better validation score; 0: never")
+    patience: int = Field(0, ge=0, description="stop after this many epochs with no better validation score; 0: never")
     num_folds: int = Field(10, ge=2, description="folds where the data has no split of its own")
 
     @property
@@ -69,16 +69,16 @@ class Finetune(Protocol):
         return select(judged[-1:] if self.config.rule == "last_epoch" else judged, self.config.mode, higher_is_better)
 
     def wider(self) -> tuple[ProtocolConfig, ...]:
-        """The rule chooses among epochs that are the same: what one rule has trained serves the other."""
+        """Both rules choose among the same epochs: what was trained under one serves the other."""
         other: Rule = "last_epoch" if self.config.rule == "best_validation" else "best_validation"
         return (self.config.model_copy(update={"rule": other}),)
 
     def seconds(self, run: RunConfig, store: GraphStore) -> float:
-        """As for data with a split of its own; the other folds of data without are seen in earlier seeds."""
+        """As for data with its own split; for other data, earlier seeds show what the remaining folds take."""
         return run.training.epochs * epoch_seconds(run, store)
 
     def row(self, run: RunConfig, asked: str) -> str:
-        """Tables of transfer have a row for every way of pre-training, and one for none."""
+        """Transfer tables have a row for every way of pre-training, and one for none."""
         if asked not in ("", run.method.name):
             return super().row(run, asked)
         start = run.training.start_from

@@ -1,4 +1,4 @@
-"""A finished run judged on labelled data, which it may never have seen: its embedding is frozen."""
+"""A finished run evaluated on labelled data, which it may never have seen: its embedding is frozen."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from adgcl.training.trackers import Tracker
 
 
 class FinishedRunConfig(UnsupervisedConfig):
-    """How the embedding of a finished run is judged."""
+    """How the embedding of a finished run is evaluated."""
 
     name: str = "finished-run"
 
@@ -36,10 +36,10 @@ class FinishedRun(Unsupervised):
     def run_seed(
         self, dataset: Dataset, run: RunConfig, *, folder: Path | None = None, trackers: Sequence[Tracker] = ()
     ) -> SeedRun:
-        raise ConfigError("The protocol 'finished-run' trains nothing.", "Say `adgcl evaluate RUN DATA`.")
+        raise ConfigError("The protocol 'finished-run' trains nothing.", "Use `adgcl evaluate RUN DATA`.")
 
     def judge_seed(self, embedding: Any, dataset: Dataset, seed: int) -> SeedRun:
-        """Judge an embedding on the folds of one seed."""
+        """Evaluate an embedding on the folds of one seed."""
         started = time.monotonic()
         evaluations = tuple(judge(embedding, dataset, self.config, seed))
         return SeedRun(seed, evaluations, {}, round(time.monotonic() - started, 2), peak_memory_mb())
@@ -50,5 +50,5 @@ class FinishedRun(Unsupervised):
 
     @classmethod
     def fills(cls, table: PublishedTable, score: str) -> bool:
-        """None: the paper's figures are of runs that were trained for it."""
+        """None: the paper's figures come from runs trained for that purpose."""
         return False

@@ -1,4 +1,4 @@
-"""Training with labels on one part of the data after another, judged on the way; fold by fold it can be resumed."""
+"""Training with labels on one part of the data after another, with evaluations; it can be resumed fold by fold."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _BATCH = 128
 
 @dataclass(frozen=True)
 class Course:
-    """How often a model is judged, after how many epochs without a better validation score it stops (0: never),
+    """How often a model is evaluated, after how many epochs without a better validation score it stops (0: never),
     and which epoch counts."""
 
     every: int = 1
@@ -66,7 +66,7 @@ def train_folds(
     folder: Path | None = None,
     trackers: Sequence[Tracker] = (),
 ) -> SeedRun:
-    """Train and judge a fresh model on every part; finished ones come from `folder`, one in progress goes on there."""
+    """Train and evaluate a fresh model on every part; finished ones come from `folder`, and one in progress resumes."""
     seed, data = run.training.seed, describe_data(dataset)
     tracker = OneRun(trackers, len(parts))
     folds = []
@@ -96,7 +96,7 @@ def train_fold(
     data: dict[str, Any],
     keep: Callable[[Trainer], None] | None = None,
 ) -> SeedRun:
-    """Train one model on a part and judge it along the way; `keep` is called whenever an epoch counts so far."""
+    """Train one model on a part and evaluate it along the way; `keep` is called whenever an epoch counts so far."""
     finished = SeedRun.load(folder)
     if finished is not None:
         return finished
@@ -145,7 +145,7 @@ def part_scores(method: Supervised, store: GraphStore, parts: Sequence[Ints]) ->
 
 
 def scorable(outputs: Floats, task: Task, border: float = 0.0) -> Floats:
-    """Outputs as the metrics want them: class numbers for accuracy, else logits or values as they are."""
+    """Outputs as the metrics need them: class numbers for accuracy, else logits or values as they are."""
     if task.kind == "multiclass":
         return outputs.argmax(1)[:, None].astype(np.float64)
     return (outputs > border).astype(np.float64) if task.metric == "accuracy" else outputs
@@ -164,7 +164,7 @@ def _side_by_side(folds: Sequence[SeedRun]) -> tuple[Evaluation, ...]:
 
 
 class OneRun:
-    """Shows models that are trained one after another to their trackers as one long run."""
+    """Shows models that are trained one after another to the trackers as one long run."""
 
     def __init__(self, trackers: Sequence[Tracker], folds: int) -> None:
         self.trackers, self.folds, self.fold, self.epochs = trackers, folds, 0, 0
@@ -186,7 +186,7 @@ class OneRun:
             tracker.epoch({**row, "epoch": self.fold * self.epochs + row["epoch"]})
 
     def stop(self) -> None:
-        """One model's Trainer stops; the run goes on."""
+        """One model's Trainer stops; the run continues."""
 
     def close(self) -> None:
         for tracker in self.trackers if self.started else ():

@@ -1,8 +1,8 @@
 """Identity: when are two pieces of work the same? Answered here, for folders of seeds and for Records alike.
 
-Settings are read through today's schema before they are compared, so that a setting which is newer than a folder or a
-Record has its default there, and work of earlier versions keeps counting. Settings that only change where or how fast
-work is done do not count (`HARMLESS` in core/config.py), nor does the seed.
+Settings are read through today's schema before they are compared, so that a setting newer than a folder or a Record
+takes its default there, and work of earlier versions still counts. Settings that only change where or how fast work is
+done do not count (`HARMLESS` in core/config.py), nor does the seed.
 """
 
 from __future__ import annotations
@@ -53,15 +53,15 @@ def settings_of(run: RunConfig, protocol: Protocol, score: str | None = None) ->
 def _settings_of(run: RunConfig, protocol: Protocol, score: str | None, origin: Mapping[str, Any] | None) -> Tree:
     tree = {**run.essence_without("seed"), "protocol": protocol.essence(score)}
     if origin:
-        # A trained encoder is known by its weights, wherever they are kept.
+        # A trained encoder is identified by its weights, wherever they are kept.
         tree["training"]["start_from"] = origin["checksum"]
     return tree
 
 
 def read_settings(tree: Mapping[str, Any], protocol: str, score: str | None = None) -> Tree:
-    """The same of settings that an earlier version may have written, in a Record or a folder of seeds.
+    """The same for settings that an earlier version may have written, in a Record or a folder of seeds.
 
-    What cannot be read today (a method of a plug-in that is not here) is compared as it stands.
+    What cannot be read today (a method of a plug-in that is not installed) is compared as it is.
     """
     try:
         run = resolve({section: tree.get(section, {}) for section in _RUN})
@@ -69,13 +69,13 @@ def read_settings(tree: Mapping[str, Any], protocol: str, score: str | None = No
         judged = kind(build(kind.Config, {**tree.get("protocol", {}), "name": protocol}, "protocol"))
     except ConfigError:
         return dict(tree)
-    # A tuned row says under `tune` which settings were on trial, a row that takes some from another under `take`.
+    # A tuned row says under `tune` which settings were tried, a row that takes some from another under `take`.
     extra = {name: value for name, value in tree.items() if name not in (*_RUN, "protocol", "started_from")}
     return {**_settings_of(run, judged, score, tree.get("started_from")), **extra}
 
 
 def identity_of(record: Record) -> str:
-    """What must agree for two Records to be about the same work, whatever seeds they have."""
+    """What must agree for two Records to be about the same work, whatever their seeds."""
     return _record_identity(
         json.dumps(record.config, sort_keys=True), record.protocol, record.probe, record.data.get("fingerprint") or ""
     )
@@ -100,7 +100,7 @@ def work_folder(base: Path, dataset: Dataset, run: RunConfig, protocol: Protocol
 
 
 def claim(folder: Path, run: RunConfig, protocol: Protocol, data: str) -> None:
-    """Write into a folder of seeds what work it is for, unless it says so already."""
+    """Write into a folder of seeds which work it is for, unless that is already there."""
     path = folder / _SETTINGS
     if not path.exists():
         settings = full_settings(run, protocol)
@@ -119,7 +119,7 @@ def _holds(folder: Path, wanted: Tree, data: str, protocol: Protocol) -> bool:
 
 
 def _holds_first_version(folder: Path, wanted: Tree, data: str, protocol: Protocol) -> bool:
-    """The same for a folder that is named by a digest alone: its run says what settings there were."""
+    """The same for a folder that is named by a digest alone: its run holds the settings."""
     first = next(folder.glob("seed-*/**/config.json"), None)
     if first is None or protocol.name not in _FIRST_VERSION:
         return False

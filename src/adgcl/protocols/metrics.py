@@ -60,7 +60,7 @@ def task_scores(metric: Metric, y_true: Floats, y_pred: Floats) -> Floats:
 def _check(y_true: Floats, y_pred: Floats) -> None:
     if y_true.ndim != 2 or y_pred.shape[-2:] != y_true.shape:
         raise DataError(
-            f"Labels {y_true.shape} and predictions {y_pred.shape} do not belong together.",
+            f"Labels {y_true.shape} and predictions {y_pred.shape} do not match.",
             "Both need one row per graph and one column per task.",
         )
     if not np.isfinite(y_pred).all():

@@ -27,7 +27,7 @@ class Part(NamedTuple):
 def fold_parts(dataset: Dataset, mode: Mode, seed: int, num_folds: int) -> list[Part]:
     """The data set's own split, or the folds that the probes use for this seed and mode.
 
-    As published these are the folds of epoch 0, for here a fold lasts as long as its model. In strict mode the first
+    As published these are the folds of epoch 0, since here a fold lasts as long as its model. In strict mode the first
     of the inner folds, by which a probe chooses its penalty, is the validation part. Unlabelled graphs are left out.
     """
     data = check_labelled(np.zeros((len(dataset), 1)), _labels(dataset), dataset.task)

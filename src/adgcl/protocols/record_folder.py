@@ -33,7 +33,7 @@ def keep(record: Record, folder: Path) -> Path:
 
 
 def current(records: Iterable[Record]) -> list[Record]:
-    """One Record per cell of a table, by the rule above; in the order of the first Record of each cell."""
+    """One Record per cell of a table, by the rule above, in the order of the first Record of each cell."""
     cells: dict[Place, dict[str, list[Record]]] = {}
     for record in records:
         cells.setdefault(place_of(record), {}).setdefault(identity_of(record), []).append(record)

@@ -1,4 +1,4 @@
-"""Recording: the seeds of a run summed up as a Record for each score."""
+"""Recording: the seeds of a run summarised as one Record per score."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from adgcl.protocols.seed_run import SeedRun
 from adgcl.published import find_result, layouts, paper_method
 from adgcl.training.run_config import RunConfig
 
-_LEAKY = "The encoder was trained with labels; where the graphs judged here were among them, this is no test."
+_LEAKY = "The encoder was trained with labels; if the graphs evaluated here were among them, this is not a test."
 
 
 def make_records(
     protocol: Protocol, dataset: Dataset, run: RunConfig, runs: Sequence[SeedRun], *, row: str = "", command: str = ""
 ) -> list[Record]:
-    """One Record per score; `row` is the name it has in a table, where that is not the method's own."""
+    """One Record per score; `row` is its name in a table, if that is not the method's own."""
     return [make_record(protocol, dataset, run, score, runs, row=row, command=command) for score in protocol.scores]
 
 
@@ -104,7 +104,7 @@ def published_figure(protocol: Protocol, dataset: Dataset, row: str, score: str)
 
 
 def _course(run: SeedRun, score: str, scale: float) -> dict[str, list[Any]]:
-    """The scores after every judged epoch: how much hangs on the choice of one of them."""
+    """The scores after every evaluated epoch: how much depends on the choice of one of them."""
     judged = [e for e in run.evaluations if e.probe == score]
     return {
         "epochs": [e.epoch for e in judged],

@@ -33,13 +33,13 @@ class SeedRun:
         return cls(**{**tree, "evaluations": tuple(map(Evaluation.from_json, tree["evaluations"]))})
 
     def save(self, folder: Path | None) -> None:
-        """Keep it: what has a result is never run again."""
+        """Save it: a seed with a result is never run again."""
         if folder is not None:
             write_json(folder / _RESULT, self.to_json())
 
     @classmethod
     def load(cls, folder: Path | None) -> SeedRun | None:
-        """What `save` kept, or None."""
+        """What `save` wrote, or None."""
         path = folder / _RESULT if folder else None
         if path is None or not path.exists():
             return None
@@ -50,7 +50,7 @@ _RESULT = "result.json"
 
 
 class History:
-    """Evaluations so far, kept on disk line by line so that a killed run loses none it has paid for."""
+    """Evaluations so far, kept on disk line by line so that a killed run loses none of them."""
 
     def __init__(self, folder: Path | None) -> None:
         self.path = folder / "evaluations.jsonl" if folder else None
@@ -84,7 +84,7 @@ def _line(seconds: float, evaluation: Evaluation) -> str:
 
 
 def last_metrics(trainer: Trainer) -> dict[str, float]:
-    """What the last epoch measured of what the method declares worth keeping; nothing if the run has no folder."""
+    """The last epoch's metrics that the method declares worth keeping; none if the run has no folder."""
     rows = trainer.folder.read_metrics() if trainer.folder else []
     kept = type(trainer.method).kept(trainer.config.method)
     return {name: float(rows[-1][name]) for name in kept if name in rows[-1]} if rows else {}

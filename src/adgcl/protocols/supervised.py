@@ -20,7 +20,7 @@ from adgcl.training.trackers import Tracker
 
 
 class SupervisedProtocolConfig(ProtocolConfig):
-    """How a model that predicts by a head of its own is judged."""
+    """How a model that predicts with its own head is evaluated."""
 
     name: str = "supervised"
     evaluate_every: int = Field(5, ge=1, description="epochs between evaluations")
@@ -29,7 +29,7 @@ class SupervisedProtocolConfig(ProtocolConfig):
 
 @PROTOCOLS.register("supervised")
 class Supervised(Protocol):
-    """A fold's model sees the training graphs and their labels alone; validation scores choose its epoch."""
+    """A fold's model sees only the training graphs and their labels; validation scores choose its epoch."""
 
     Config = SupervisedProtocolConfig
     title = "training with labels"
@@ -55,7 +55,7 @@ class Supervised(Protocol):
     def run_seed(
         self, dataset: Dataset, run: RunConfig, *, folder: Path | None = None, trackers: Sequence[Tracker] = ()
     ) -> SeedRun:
-        """Train and judge every fold; finished folds come from `folder`, one in progress goes on there."""
+        """Train and evaluate every fold; finished folds come from `folder`, and one in progress resumes there."""
         if (finished := SeedRun.load(folder)) is not None:
             return finished
         parts = fold_parts(dataset, self.config.mode, run.training.seed, self.config.num_folds)

@@ -1,4 +1,4 @@
-"""The unsupervised protocol: train without labels, freeze, judge the embeddings by a linear or SVM probe."""
+"""The unsupervised protocol: train without labels, freeze, evaluate the embeddings with a linear or SVM probe."""
 
 from __future__ import annotations
 
@@ -35,18 +35,18 @@ _GRAPH = 1e-3  # seconds that a probe needs for a graph
 
 
 class UnsupervisedConfig(ProtocolConfig):
-    """How embeddings are judged."""
+    """How embeddings are evaluated."""
 
     name: str = "unsupervised"
     probes: tuple[Probe, ...] = Field(("linear",), description="linear, svm, or both on the same embeddings")
     evaluate_every: int = Field(5, ge=1, description="epochs between evaluations")
     svm_epochs: tuple[int, ...] = Field(
-        (), description="the only epochs the SVM probe judges, besides the last; none means every evaluation"
+        (), description="the only epochs the SVM probe runs after, besides the last; none means every evaluation"
     )
     num_folds: int = Field(10, ge=2, description="folds where the data has no split of its own")
 
     def probes_at(self, epoch: int, epochs: int) -> tuple[Probe, ...]:
-        """The probes that judge after `epoch` of `epochs`."""
+        """The probes that run after `epoch` of `epochs`."""
         last = epoch == epochs
         due = {
             "linear": last or epoch % self.evaluate_every == 0,
@@ -57,7 +57,7 @@ class UnsupervisedConfig(ProtocolConfig):
 
 @PROTOCOLS.register("unsupervised")
 class Unsupervised(Protocol):
-    """Train on all graphs without their labels, and judge the embedding along the way."""
+    """Train on all graphs without their labels, and evaluate the embedding along the way."""
 
     Config = UnsupervisedConfig
     title = "probes of a frozen embedding"
@@ -71,7 +71,7 @@ class Unsupervised(Protocol):
     def essence(self, score: str | None = None) -> Tree:
         tree = self.config.essence()
         if score is not None:
-            # The same embeddings may be judged by other probes besides, and the SVM's epochs are its own.
+            # Other probes may score the same embeddings too, and only the SVM has its own epochs.
             del tree["probes"]
             if score != "svm":
                 del tree["svm_epochs"]

@@ -15,7 +15,7 @@ _COLUMNS = (
     Column("data set", "group", common=str),
     Column("method", "name", common=str),
     Column("mode", common=str),
-    Column("judged by", common=str),
+    Column("evaluation", common=str),
     Column("metric", common=str),
     Column("result", "number"),
     Column("seeds", "number", common=lambda count: "1 seed" if count == "1" else f"{count} seeds"),

@@ -64,13 +64,13 @@ def save_checkpoint(
 
 
 def save_networks(path: Path, method: Method, config: RunConfig, position: Position, data: dict[str, Any]) -> None:
-    """Write what is needed to use a method, and not to train it further: a third of a checkpoint's size."""
+    """Write what is needed to use a method but not to train it further: a third of a checkpoint's size."""
     packed, metadata = _packed(method, config, position, data)
     atomic_write(path, lambda part: save_file(packed, part, metadata=metadata))
 
 
 def networks_as_bytes(method: Method, config: RunConfig, position: Position, data: dict[str, Any]) -> bytes:
-    """The same in memory, for whoever moves a trained method between processes."""
+    """The same in memory, for moving a trained method between processes."""
     packed, metadata = _packed(method, config, position, data)
     content: bytes = save(packed, metadata=metadata)
     return content

@@ -1,4 +1,4 @@
-"""The machine: which device, how many threads, and an allocator that keeps what it has."""
+"""The machine: which device, how many threads, and an allocator that keeps freed memory."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def set_threads(threads: int, width: int) -> int:
 
 
 class _Threads:
-    """How many threads torch and BLAS had before the first of several users came, and how many users there are."""
+    """How many threads torch and BLAS had before the first user entered, and how many users are inside."""
 
     def __init__(self) -> None:
         self.lock, self.users = threading.Lock(), 0
@@ -77,9 +77,9 @@ _threads = _Threads()
 
 @contextmanager
 def scoped_threads() -> Iterator[None]:
-    """Leave the numbers of threads as they were found, for code that runs inside other people's programs.
+    """Restore the numbers of threads afterwards, for code that runs inside other people's programs.
 
-    Where several are inside at once, in threads, the last one out restores them: nobody's training changes midway.
+    If several threads are inside at once, the last one out restores them, so that no training changes midway.
     """
     _threads.enter()
     try:
@@ -109,7 +109,7 @@ def keep_freed_memory() -> bool:
 def one_blas_thread() -> Iterator[None]:
     """Keep NumPy and SciPy to one thread: the small problems of a probe gain nothing from more.
 
-    Where other processes want the cores too, OpenBLAS' waiting threads made a probe 30 times slower.
+    When other processes competed for the cores, OpenBLAS's waiting threads made a probe 30 times slower.
     """
     with _blas_libraries().limit(limits=1, user_api="blas"):
         yield

@@ -16,7 +16,7 @@ from adgcl.methods.base import Method
 def embed_dataset(
     method: Method, dataset: Dataset, batch_size: int = 128, progress: Count | None = None
 ) -> npt.NDArray[np.float32]:
-    """A row per graph of a Dataset, whose SMILES are there for methods that read them."""
+    """A row per graph of a Dataset; methods may also read its SMILES."""
     rows = method.embed_dataset(dataset)
     return embed_store(method, dataset.store, batch_size, progress) if rows is None else rows
 
@@ -36,6 +36,6 @@ def embed_store(
     embedding = np.concatenate(parts)
     if not np.isfinite(embedding).all():
         raise TrainingError(
-            "The encoder gives embeddings that are not finite.", "Train again with a smaller learning rate."
+            "The encoder produces embeddings that are not finite.", "Train again with a smaller learning rate."
         )
     return embedding

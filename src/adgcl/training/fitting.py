@@ -1,4 +1,4 @@
-"""New graphs brought into the shape that a trained network knows, or a clear word on where they differ."""
+"""New graphs brought into the shape that a trained network knows, or a clear error about where they differ."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def _known_codes(what: str, known: Features, found: Features, codes: Any) -> Any
             stranger = int(column[renumbered.argmax()])
             label = theirs[stranger] if mine and theirs else stranger
             raise DataError(
-                f"These graphs do not fit the run: {what} column {i} has category {label}, which it never saw "
+                f"These graphs do not fit the run: {what} column {i} has category {label}, which the run never saw "
                 f"({known.sizes[i]} are known).",
                 _ADVICE,
             )

@@ -1,4 +1,4 @@
-"""RunConfig: everything that decides how a run goes, checked before anything starts."""
+"""RunConfig: everything that decides the course of a run, checked before anything starts."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ DEFAULT_METHOD = "adgcl"
 
 
 class DataConfig(Config):
-    """What the network gets to see of the data."""
+    """Which features of the data the network sees."""
 
     features: Literal["auto", "constant", "labels", "degrees", "labels+degrees"] = Field(
         "auto",
@@ -36,14 +36,14 @@ class TrainingConfig(Config):
     )
     device: str = Field("auto", description="auto, cpu, cuda, cuda:1, mps", json_schema_extra=HARMLESS)
     precision: Literal["float32", "bfloat16"] = Field(
-        "float32", description="number type of dense layers; bfloat16 where the machine has it, float32 elsewhere"
+        "float32", description="number type of dense layers; bfloat16 where the machine supports it, else float32"
     )
     threads: int = Field(
         0, ge=0, description="CPU threads; 0 chooses by the width of the network", json_schema_extra=HARMLESS
     )
     step: Literal["plain", "auto"] = Field(
         "plain",
-        description="plain: the method's own step; auto: a compiled one where there is one, with other rounding",
+        description="plain: the method's own step; auto: a compiled one if there is one, with different rounding",
         json_schema_extra=HARMLESS,
     )
     snapshots: tuple[int, ...] = Field(
@@ -69,7 +69,7 @@ class RunConfig(Config):
         )
 
     def essence_without(self, *training: str) -> Tree:
-        """The settings that decide what comes out, without some of the training section such as the seed."""
+        """The settings that decide the result, without some of the training section such as the seed."""
         tree = self.essence()
         for name in training:
             tree["training"].pop(name)
@@ -77,7 +77,7 @@ class RunConfig(Config):
 
 
 def sections_of(settings: Mapping[str, Any]) -> dict[str, type[Config]]:
-    """The sections of a run with their settings: a method and an encoder have their own."""
+    """The sections of a run with their settings; each method and encoder has its own."""
     return {
         "method": METHODS[named(settings, "method", DEFAULT_METHOD)].Config,
         "encoder": encoder_config(named(settings, "encoder", AUTO)),
@@ -89,8 +89,8 @@ def sections_of(settings: Mapping[str, Any]) -> dict[str, type[Config]]:
 def resolve(settings: Mapping[str, Any], overrides: Iterable[str] = ()) -> RunConfig:
     """Check nested settings and `key=value` overrides, and fill in defaults.
 
-    This is how settings are read wherever they come from, also from checkpoints and Records of earlier versions: a
-    setting that is newer than they are has its default.
+    This is how settings are read wherever they come from, including checkpoints and Records of earlier versions: a
+    setting that is newer than they are takes its default.
     """
     tree = merged({**settings, "method": as_table(settings.get("method", {}))})
     sections = sections_of(tree)

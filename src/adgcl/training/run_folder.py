@@ -43,11 +43,11 @@ class RunFolder:
             self.metrics.unlink(missing_ok=True)
 
     def refuse_to_overwrite(self, resume: bool) -> None:
-        """An error if the folder holds a run that is not to be resumed."""
+        """An error if the folder holds a run that is not being resumed."""
         if self.checkpoint.exists() and not resume:
             raise OutputError(
                 f"{self.path} already holds a run.",
-                "Add --resume to go on with it, or choose another folder with --out.",
+                "Add --resume to continue it, or choose another folder with --out.",
             )
 
     def append_metrics(self, row: dict[str, Any]) -> None:

@@ -62,7 +62,7 @@ def load_run(run: str | Path, device: str = "auto") -> LoadedRun:
 
 
 def describe_data(dataset: Dataset) -> dict[str, Any]:
-    """What a checkpoint remembers of its data; the fingerprint is of the graphs, for labels are often not looked at."""
+    """What a checkpoint remembers about its data; the fingerprint covers the graphs, since labels often go unused."""
     return {
         "name": dataset.name,
         "family": dataset.origin.family,

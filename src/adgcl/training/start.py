@@ -81,7 +81,7 @@ def encoder_origin(start_from: str) -> dict[str, Any]:
 
 @lru_cache(maxsize=16)
 def _origin(path: Path, modified: int, size: int) -> dict[str, Any]:
-    """Read once for all seeds that start from it; a file that has changed is another."""
+    """Read once for all seeds that start from it; a file that has changed counts as a new one."""
     checkpoint = load_checkpoint(path)
     return {
         "checksum": checksum(encoder_weights(checkpoint.tensors)),
@@ -116,8 +116,8 @@ def _check_same_network(ours: EncoderConfig, spec: FeatureSpec, checkpoint: Chec
     found = differences(settle(checkpoint.config.encoder, checkpoint.spec).shape(), ours.shape())
     if found:
         raise CheckpointError(
-            f"The encoder of {called} has another shape ({'; '.join(found)}).",
-            "Take the encoder settings of the run it comes from (its config.json).",
+            f"The encoder of {called} has a different shape ({'; '.join(found)}).",
+            "Use the encoder settings of the run it comes from (its config.json).",
         )
 
 

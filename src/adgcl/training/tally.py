@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import torch
 from torch import Tensor
 
-# On a device with a queue of its own every look at a number waits for all work before it: look this often only.
+# On a device with its own queue, reading a number waits for all work before it: read only this often.
 _STEPS_BETWEEN_LOOKS = 20
 
 
@@ -20,7 +20,7 @@ class NotFinite(Exception):
 
 
 class Tally:
-    """Sums of metrics weighted by graphs; `latest` are the values that were last looked at."""
+    """Sums of metrics weighted by graphs; `latest` holds the values that were last read."""
 
     def __init__(self, device: torch.device, sums: Mapping[str, float] | None = None) -> None:
         self._here = device.type == "cpu"
@@ -29,7 +29,7 @@ class Tally:
         self.latest: dict[str, float] = {}
 
     def add(self, metrics: Mapping[str, Tensor], graphs: int) -> None:
-        """Take in the metrics of one step."""
+        """Add the metrics of one step."""
         self._waiting.append((metrics, graphs))
         if self._here or len(self._waiting) >= _STEPS_BETWEEN_LOOKS:
             self._look()

@@ -1,4 +1,4 @@
-"""Trackers: what happens beside training, such as a progress bar."""
+"""Trackers: what runs alongside training, such as a progress bar."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class StepReport:
 
 
 class Tracker(Protocol):
-    """Anything that wants to follow a run; `epoch` gets what was measured, and the method's advice under `advice`."""
+    """Anything that follows a run; `epoch` gets what was measured, and the method's advice under `advice`."""
 
     def start(self, epochs: int, steps: int, done: int) -> None: ...
     def step(self, report: StepReport) -> None: ...
@@ -45,7 +45,7 @@ class Tracker(Protocol):
 
 
 class Messenger:
-    """Sends how far a run is, a few times a second: for whoever started it elsewhere."""
+    """Sends a run's progress, a few times a second, to whatever started it."""
 
     def __init__(self, send: Callable[[StepReport], None]) -> None:
         self.send, self.last = send, 0.0
@@ -68,7 +68,7 @@ class Messenger:
 
 
 class Adviser:
-    """Says what the method advises, once, when it first has something to say."""
+    """Shows the method's advice once, when it first has any."""
 
     def __init__(self, say: Callable[[str], None]) -> None:
         self.say, self.said = say, False
@@ -89,7 +89,7 @@ class Adviser:
 
 
 class ProgressBar:
-    """A bar with loss, drop ratio, graphs per second and time left; for a log, a line now and then by `say`."""
+    """A bar with loss, drop ratio, graphs per second and time left; for a log, an occasional line through `say`."""
 
     def __init__(self, title: str, enabled: bool | None = None, say: Callable[[str], None] | None = None) -> None:
         self.title, self.say = title, say

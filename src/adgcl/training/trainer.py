@@ -103,7 +103,7 @@ class Trainer:
         return math.ceil(len(self.store) / self.config.training.batch_size)
 
     def fit(self, after_epoch: Callable[[int], bool | None] | None = None) -> Method:
-        """Train to the last epoch; `after_epoch` sees every finished one before it is saved, and may end it by True."""
+        """Train to the last epoch; `after_epoch` runs after each one, before it is saved, and returns True to stop."""
         epochs = self.config.training.epochs if self.method.trains else 0
         self._last_save = time.monotonic()
         self._tally = Tally(self.device, self.position.sums)
@@ -198,7 +198,7 @@ class Trainer:
         return {"noise": self.generator.get_state(), "global": self.dropout.get_state()}
 
     def _restore(self, checkpoint: Checkpoint) -> None:
-        """Go on exactly where the checkpoint stands; only the number of epochs may have changed."""
+        """Continue exactly from the checkpoint; only the number of epochs may have changed."""
         check_same_settings(checkpoint.config, self.config)
         restore(self.method, checkpoint)
         self.position = checkpoint.position
@@ -209,9 +209,9 @@ class Trainer:
         self.folder.keep_metrics_before(self.position.epoch)
 
     def _set_state(self, name: str, generator: torch.Generator, state: Tensor) -> None:
-        """Go on with the random numbers of the checkpoint; those of another kind of device cannot be continued.
+        """Continue the random numbers of the checkpoint; those of another kind of device cannot be continued.
 
-        Then a new series begins, which depends on the seed and the position alone: the same resume gives the same run.
+        In that case a new series begins, given by seed and position alone: the same resume gives the same run.
         """
         if state.shape == generator.get_state().shape:
             generator.set_state(state)
@@ -225,7 +225,7 @@ class Trainer:
             raise Interrupted("Stopped.", "Nothing was saved: the run had no folder.")
         raise Interrupted(
             f"Stopped after epoch {self.position.epoch}; the state is saved in {self.folder.path}.",
-            "Run the same command with --resume to go on.",
+            "Run the same command with --resume to continue.",
         )
 
     def _rescue(self) -> str:
@@ -235,7 +235,7 @@ class Trainer:
 
 
 def check_same_settings(saved: RunConfig, wanted: RunConfig) -> None:
-    """Refuse to go on with a run under other settings; it may only become longer or shorter."""
+    """Refuse to continue a run with different settings; only its length may change."""
     found = differences(saved.essence_without("epochs"), wanted.essence_without("epochs"))
     if found:
         raise CheckpointError(
@@ -257,7 +257,7 @@ def _polite_interrupts() -> Iterator[Callable[[], bool]]:
     if threading.current_thread() is not threading.main_thread():
         yield lambda: False
         return
-    # A signal that is ignored stays so: workers leave Ctrl-C to the process that started them.
+    # An ignored signal stays ignored: workers leave Ctrl-C to the process that started them.
     heeded = [s for s in (signal.SIGINT, signal.SIGTERM) if signal.getsignal(s) is not signal.SIG_IGN]
     previous = {s: signal.signal(s, note) for s in heeded}
     try:

@@ -69,7 +69,7 @@ def interval_loss(residual: Floats, half_width: Floats, coverage: float) -> floa
 
 
 def _held_out_loss(residual: Floats, spread: Floats, floor: float | None) -> float:
-    """The interval score of bands that are fitted on some of the values and judged by the others."""
+    """The interval score of bands that are fitted on some of the values and scored on the others."""
     fold = np.random.default_rng(0).permutation(len(residual)) % _FOLDS
     losses = []
     for k in range(_FOLDS):

@@ -1,4 +1,4 @@
-"""Judging a model: its members together on held-out graphs, and what their predictions are worth.
+"""Evaluating a model: its members together on held-out graphs, and what their predictions are worth.
 
 Everything that is fitted here (temperatures, bands) is fitted on validation graphs. Test graphs check it.
 """

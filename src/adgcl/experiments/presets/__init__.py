@@ -26,7 +26,7 @@ _LIKE = {"ogb": "ogb", "freesolv": "ogb", "moleculenet": "ogb", "smiles": "ogb",
 
 @dataclass(frozen=True)
 class Preset:
-    """Settings of one row on one family, and how it is judged there.
+    """Settings of one row on one family, and how it is evaluated there.
 
     `tune` lists the values of settings (`method.reg_lambda`) among which validation data choose. `take` names settings
     that a seed takes from what another row's training ended with on the same data and seed: `{row, training}`.

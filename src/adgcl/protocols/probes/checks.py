@@ -56,7 +56,7 @@ def check_labelled(graph_emb: ArrayLike, y: ArrayLike, task: Task) -> Labelled:
     labels = labels[:, None] if labels.ndim == 1 else labels
     if x.ndim != 2 or labels.ndim != 2 or len(x) != len(labels):
         raise DataError(
-            f"Embeddings {x.shape} and labels {labels.shape} do not belong together.",
+            f"Embeddings {x.shape} and labels {labels.shape} do not match.",
             "Both need one row per graph.",
         )
     if x.shape[1] == 0:
