@@ -61,6 +61,9 @@ def test_same_seed_same_numbers_other_seed_other_numbers(case):
 def test_what_a_method_does_not_apply_to_is_refused(case):
     name, encoder, store = case
     bare = Dataset("toy", store, Origin("own"))
+    if METHODS[name].computed_labels:
+        with pytest.raises(DataError, match="toy has no descriptors"):
+            METHODS[name].check_training(bare)
     if not METHODS[name].needs_smiles:
         METHODS[name].check_data(bare)
         return

@@ -17,9 +17,11 @@ from adgcl.experiments.evaluation import evaluate_run
 from adgcl.experiments.planning import Request
 from adgcl.experiments.pretraining import pretrain
 from adgcl.experiments.source import Source
+from adgcl.graphs.chem.morgan import morgan_counts
 from adgcl.methods.adgcl import ADGCL, ADGCLConfig
 from adgcl.protocols.finished_run import FinishedRunConfig
 from adgcl.protocols.unsupervised import judge
+from adgcl.training.runs import load_run
 from adgcl.training.trackers import Adviser
 
 SMALL = ("encoder.hidden_dim=8", "encoder.num_layers=2", "training.epochs=1")
@@ -38,7 +40,7 @@ def test_yardsticks_are_judged_on_the_same_folds(molecules: Path, tmp_path: Path
     source = Source(str(molecules), label_columns=("active",))
     pretrain(source, tmp_path / "run", Request("adgcl", assignments=SMALL))
     records = evaluate_run(tmp_path / "run", source, Request(assignments=("num_folds=3",)), 2).records
-    assert [record.method for record in records] == ["adgcl", "random_init", "ecfp", "constant"]
+    assert [record.method for record in records] == ["adgcl", "adgcl+ecfp", "random_init", "ecfp", "constant"]
     dataset = source.load()
     config = FinishedRunConfig(num_folds=3)
     for seed in (0, 1):
@@ -46,6 +48,14 @@ def test_yardsticks_are_judged_on_the_same_folds(molecules: Path, tmp_path: Path
         assert records[-1].values[seed] == pytest.approx(100 * guess.test)
     assert len({json.dumps(record.data) for record in records}) == 1
     assert any("rows repeat a molecule" in note for note in records[0].notes)
+    assert records[3].config["method"]["counts"], "the stronger fingerprint"
+    embedding = load_run(tmp_path / "run").embed(dataset)
+    both = np.concatenate([embedding, morgan_counts(dataset.smiles or [])], axis=1)
+    for seed in (0, 1):
+        (beside,) = judge(both, dataset, config, seed)
+        assert records[1].values[seed] == pytest.approx(100 * beside.test)
+    about = [note for note in records[0].notes if note.startswith("One finished run")]
+    assert about and about[0] in records[1].notes and about[0] not in records[2].notes
 
 
 def test_duplicates_are_counted_however_they_are_written() -> None:
@@ -68,6 +78,9 @@ def test_any_data_can_be_divided_anew(data_dir: Path) -> None:
     assert sum(map(len, (divided(mutag, "random").split or {}).values())) == 188
     with pytest.raises(DataError, match="no SMILES"):
         divided(mutag, "scaffold")
+    chains = load_dataset(["C" * length for length in range(1, 9)])
+    with pytest.raises(DataError, match="have the same scaffold"):
+        divided(chains, "scaffold")
 
 
 def test_an_adversary_that_gave_up_is_announced_once() -> None:

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from adgcl.core.errors import AdgclError, CheckpointError
-from adgcl.training import start
+from adgcl.training import packaged, start
 from adgcl.training.checkpoints import load_checkpoint
 from adgcl.training.run_config import RunConfig, resolve
 from adgcl.training.run_folder import RunFolder
@@ -48,10 +48,11 @@ def test_a_file_and_a_packaged_encoder_serve_too(
     trained: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = RunFolder(trained).checkpoint
-    monkeypatch.setattr(start, "packaged_folder", lambda: tmp_path / "packaged")
+    monkeypatch.setattr(packaged, "packaged_folder", lambda: tmp_path / "packaged")
     (tmp_path / "packaged").mkdir()
     (tmp_path / "packaged" / "toy-gin.safetensors").write_bytes(file.read_bytes())
-    assert start.packaged_encoders() == ["toy-gin"]
+    (tmp_path / "packaged" / "toy-gin.md").write_text("# toy-gin\n\nA toy, for\ntests. It is small.\n\nMore.\n")
+    assert packaged.packaged_encoders() == {"toy-gin": "A toy, for tests"}
     for name in (str(file), "toy-gin"):
         trainer = Trainer(config(name), random_store(num_graphs=20, seed=1))
         assert trainer.data["started_from"] == start.checksum(encoder_of(trained))

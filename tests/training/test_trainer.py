@@ -19,7 +19,8 @@ from adgcl.core.errors import CheckpointError, ConfigError, Interrupted, OutputE
 from adgcl.training import checkpoints
 from adgcl.training.device import pick_device
 from adgcl.training.run_config import resolve
-from adgcl.training.run_folder import RunFolder, find_checkpoint
+from adgcl.training.run_folder import RunFolder
+from adgcl.training.runs import load_run
 from adgcl.training.trainer import Trainer
 from tests.graph_cases import random_store
 
@@ -177,7 +178,7 @@ def test_wrong_checkpoints_are_named(tmp_path, damage):
     else:
         save_file({"a": torch.zeros(1)}, path)
     with pytest.raises(CheckpointError) as caught:
-        checkpoints.load_checkpoint(find_checkpoint(tmp_path))
+        load_run(tmp_path)
     assert caught.value.hint
 
 

@@ -12,6 +12,7 @@ from adgcl.cli import options
 from adgcl.cli.reading import Reading, reads_data
 from adgcl.cli.requests import make_source
 from adgcl.cli.screen import Screen, table
+from adgcl.core.errors import ConfigError
 
 if TYPE_CHECKING:
     from adgcl.data.agreement import Figure
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from adgcl.data.entry import Entry
 
 app = typer.Typer(
-    help="List data sets, show one, or download one.\n\n\b\nExample:\n  adgcl data list",
+    help="List data sets, show one, download one, or describe molecules.\n\n\b\nExample:\n  adgcl data list",
     no_args_is_help=True,
     rich_markup_mode="rich",
 )
@@ -135,6 +136,53 @@ def prepare(
     screen.say(
         f"\nNext:\n  adgcl data info {entry.name}\n  adgcl pretrain {entry.name} --out runs/{entry.name.lower()}"
     )
+
+
+@app.command("describe")
+@reads_data(without=("label_columns", "task", "split"))
+def describe(
+    data: options.DataArgument,
+    out: Annotated[Path, typer.Option("--out", "-o", help="The packed file to write; it ends in .graphs.")],
+    atom_features: Annotated[
+        str, typer.Option("--atom-features", help="How SMILES become features: hu or ogb.")
+    ] = "hu",
+    *,
+    reading: Reading,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Label molecules with RDKit's descriptors, and pack them as one file.
+
+    The method `descriptors` learns to predict them: a way to pre-train without
+    any measurement. About a thousand molecules a second on one core.
+
+    \b
+    Examples:
+      adgcl data describe ZINC-250K --out zinc.graphs
+      adgcl pretrain zinc.graphs --preset descriptors-transfer --out runs/zinc
+    """
+    from adgcl.cli.bad_rows import show_bad_rows
+    from adgcl.cli.progress import Bars
+    from adgcl.core.config import build
+    from adgcl.core.files import check_writable
+    from adgcl.data.describing import described
+    from adgcl.data.packed import save_dataset
+    from adgcl.graphs.store.storage import SUFFIX
+    from adgcl.training.run_config import DataConfig
+
+    screen = Screen(as_json, quiet)
+    if out.suffix != SUFFIX:
+        raise ConfigError(f"A packed file cannot be called {out.name}.", f"Let it end in {SUFFIX}.")
+    check_writable(out.parent)
+    with Bars(screen) as bars:
+        seen = build(DataConfig, {"atom_features": atom_features}, "data")
+        dataset = make_source(data, **reading).load_for(seen, bars)
+        labelled = described(dataset, progress=lambda done, total: bars("describe", done, total))
+    save_dataset(labelled, out)
+    show_bad_rows(screen, dataset.bad_rows, len(dataset) + len(dataset.bad_rows))
+    screen.emit({"out": str(out), "graphs": len(labelled), "descriptors": labelled.task.num_tasks})
+    screen.show(f"Wrote {out}: {len(labelled):,} molecules with {labelled.task.num_tasks} descriptors each.")
+    screen.say(f"\nNext:\n  adgcl pretrain {out} --preset descriptors-transfer --out runs/{out.stem}")
 
 
 def _listed(entry: Entry, folder: Path) -> dict[str, Any]:

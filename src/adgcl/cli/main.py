@@ -16,6 +16,7 @@ from adgcl.cli import (
     doctor,
     embed,
     evaluate,
+    export,
     finetune,
     methods,
     predict,
@@ -86,6 +87,7 @@ app.command("quickstart", rich_help_panel="Start here")(quickstart.quickstart)
 app.command("doctor", rich_help_panel="Start here")(doctor.doctor)
 app.command("pretrain", rich_help_panel="Learn and use")(pretrain.pretrain)
 app.command("embed", rich_help_panel="Learn and use")(embed.embed)
+app.command("export", rich_help_panel="Learn and use")(export.export)
 app.command("finetune", rich_help_panel="Learn and use")(finetune.finetune)
 app.command("predict", rich_help_panel="Learn and use")(predict.predict)
 app.command("evaluate", rich_help_panel="Evaluate and report")(evaluate.evaluate)

@@ -13,11 +13,14 @@ _TITLES = {
     "encoders": "Encoders (--set encoder.name=NAME)",
     "protocols": "Protocols (--protocol NAME)",
     "presets": "Presets (adgcl pretrain --preset NAME)",
+    "packaged": "Packaged encoders (in place of RUN: adgcl embed NAME DATA)",
 }
 
 
 def methods(as_json: Json = False) -> None:
-    """List methods, encoders, augmentations, protocols and presets, each with a description.
+    """List everything that can be chosen by name, each with a description.
+
+    Methods, encoders, augmentations, protocols, presets and packaged encoders.
 
     \b
     Examples:
@@ -29,6 +32,7 @@ def methods(as_json: Json = False) -> None:
     from adgcl.experiments.presets import presets
     from adgcl.methods.base import METHODS
     from adgcl.protocols.base import PROTOCOLS
+    from adgcl.training.packaged import packaged_encoders
 
     screen = Screen(as_json)
     registries: dict[str, Any] = {
@@ -39,6 +43,7 @@ def methods(as_json: Json = False) -> None:
     }
     found = {noun: [_describe(name, registry[name]) for name in registry] for noun, registry in registries.items()}
     found["presets"] = [{"name": name, "description": preset.title} for name, preset in presets().items()]
+    found["packaged"] = [{"name": name, "description": text} for name, text in packaged_encoders().items()]
     broken = {module: why for registry in registries.values() for module, why in registry.broken.items()}
     screen.emit({**found, "broken": broken})
     for noun, rows in found.items():

@@ -18,7 +18,12 @@ DataArgument = Annotated[
         metavar="DATA", help="A name from `adgcl data list`, a file of molecules, or a folder of TU-format files."
     ),
 ]
-RunArgument = Annotated[Path, typer.Argument(metavar="RUN", help="A run folder made by `adgcl pretrain --out`.")]
+RunArgument = Annotated[
+    Path,
+    typer.Argument(
+        metavar="RUN", help="A run folder made by `adgcl pretrain --out`, a checkpoint file, or a packaged encoder."
+    ),
+]
 
 DataDir = Annotated[
     Path | None,

@@ -139,7 +139,8 @@ def _print_next(screen: Screen, done: Pretrained, source: Source) -> None:
     data = shlex.join([str(source.data), *words])
     labels = shlex.join([word for name in source.label_columns for word in ("--label-column", name)])
     screen.say(f"\nNext:\n  adgcl embed {done.folder} {data} --out embeddings.parquet")
-    if METHODS[done.run.method.name].needs_labels:
+    method = METHODS[done.run.method.name]
+    if method.needs_labels and not method.computed_labels:
         # Evaluated on the graphs it learned from, it would only show how well it remembers them.
         screen.say(f"  adgcl evaluate {data} {labels} --method {done.run.method.name}    (trains again for every fold)")
     elif done.dataset.task.kind == "none":

@@ -61,7 +61,13 @@ def divided(dataset: Dataset, how: str) -> Dataset:
         return replace(dataset, split=random_split(len(dataset)))
     if dataset.smiles is None:
         raise DataError(f"{dataset.name} has no SMILES, so it has no scaffolds.", "Use --split random or --split cv.")
-    return replace(dataset, split=scaffold_split(dataset.smiles))
+    split = scaffold_split(dataset.smiles)
+    if not len(split["train"]):
+        raise DataError(
+            f"Too many molecules of {dataset.name} have the same scaffold: a scaffold split leaves none to train on.",
+            "Use --split random or --split cv.",
+        )
+    return replace(dataset, split=split)
 
 
 def random_split(count: int, fractions: Sequence[float] = FRACTIONS, seed: int = 0) -> Parts:

@@ -25,7 +25,6 @@ from adgcl.training.device import scoped_threads
 from adgcl.training.export import Matrix, align
 from adgcl.training.run_folder import RunFolder
 from adgcl.training.runs import LoadedRun, describe_data, load_run
-from adgcl.training.start import find_encoder
 from adgcl.training.trackers import ProgressBar
 from adgcl.training.trainer import Trainer
 
@@ -176,7 +175,7 @@ class GraphEmbedder(TransformerMixin, GraphEstimator):  # type: ignore[misc]
     def _open(self) -> None:
         """Set up what needs no training: a pre-trained encoder, or none for fingerprints alone."""
         with scoped_threads():
-            encoder = None if self.pretrained is None or self.features == "ecfp" else find_encoder(self.pretrained)
+            encoder = None if self.features == "ecfp" else self.pretrained
             self._keep(None if encoder is None else load_run(encoder, self.device))
 
     def _keep(self, run: LoadedRun | None) -> None:

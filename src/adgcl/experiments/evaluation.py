@@ -21,13 +21,17 @@ from adgcl.experiments.jobs import Job
 from adgcl.experiments.planning import Request, plan_protocol
 from adgcl.experiments.schedule import Event, Schedule
 from adgcl.experiments.source import LoadedSource, Source
-from adgcl.experiments.yardsticks import yardstick_embedding, yardsticks
+from adgcl.experiments.yardsticks import with_counts, yardstick_embedding, yardsticks
 from adgcl.jobs.executor import EXECUTORS, Executor
+from adgcl.methods.base import METHODS
 from adgcl.protocols.base import check_labels, make_protocol
-from adgcl.protocols.finished_run import FinishedRun
+from adgcl.protocols.finished_run import WITH_ECFP, FinishedRun
 from adgcl.protocols.recording import make_records
 from adgcl.training.device import is_narrow, pick_device
+from adgcl.training.packaged import packaged_encoders
 from adgcl.training.run_config import RunConfig
+from adgcl.training.runs import LoadedRun
+from adgcl.training.start import encoder_origin
 
 DEFAULT_SEEDS = 10
 
@@ -120,36 +124,51 @@ def evaluate_run(
     on_seed: Callable[[int, int], None] = lambda done, total: None,
     command: str = "",
 ) -> Judged:
-    """Evaluate the embedding of one finished run, and `beside` it, on the same folds, what needs no pre-training."""
+    """Evaluate the embedding of one finished run, and `beside` it, on the same folds, what needs no pre-training.
+
+    For molecules there is also the embedding next to a fingerprint: does one know what the other does not?
+    """
     protocol = make_protocol(plan_protocol(request, FinishedRun.name))
     assert isinstance(protocol, FinishedRun)
     loaded, dataset = open_both(run, source, device, progress)
     check_labels(dataset)
     # With a published split nothing is random: more seeds would repeat the same number.
     count = seeds or (DEFAULT_SEEDS if dataset.split is None else 1)
-    judged = [(loaded.config, loaded.embed(dataset))]
+    row, embedding = _row_of(run, loaded), loaded.embed(dataset)
+    judged = [(loaded.config, row, embedding)]
     if beside:
-        judged += [(other, yardstick_embedding(dataset, other)) for other in yardsticks(dataset, loaded.config)]
+        if dataset.smiles is not None and METHODS[loaded.config.method.name].trains:
+            judged.append((loaded.config, f"{row}{WITH_ECFP}", with_counts(embedding, dataset)))
+        judged += [(other, "", yardstick_embedding(dataset, other)) for other in yardsticks(dataset, loaded.config)]
     records: list[Record] = []
-    for number, (config, embedding) in enumerate(judged):
+    for number, (config, name, rows) in enumerate(judged):
         runs = []
         for seed in range(count):
-            runs.append(protocol.judge_seed(embedding, dataset, seed))
+            runs.append(protocol.judge_seed(rows, dataset, seed))
             on_seed(number * count + seed + 1, len(judged) * count)
-        records += make_records(protocol, dataset, config, runs, command=command)
-    return Judged(_with_notes(records, loaded.config, loaded.checkpoint.data, dataset), dataset)
+        records += make_records(protocol, dataset, config, runs, row=name, command=command)
+    return Judged(_with_notes(records, row, run, dataset), dataset)
 
 
-def _with_notes(records: list[Record], run: RunConfig, trained_on: dict[str, Any], dataset: Dataset) -> list[Record]:
+def _row_of(run: Path, loaded: LoadedRun) -> str:
+    """What tables call a finished run: a packaged encoder by its name, any other by its method."""
+    return str(run) if str(run) in packaged_encoders() else loaded.config.method.name
+
+
+def _with_notes(records: list[Record], row: str, run: Path, dataset: Dataset) -> list[Record]:
     """What a reader must know: that this is one run, its training data, and what occurs in two parts."""
-    about = f"One finished run, pre-trained on {trained_on.get('name', 'unknown data')}; seeds differ in folds only."
+    origin = encoder_origin(str(run))
+    about = (
+        f"One finished run, pre-trained on {origin['data'] or 'unknown data'} (SHA-256 of the encoder's weights "
+        f"{origin['checksum'][:12]}); seeds differ in folds only."
+    )
     warning = str(find_duplicates(dataset))
     return [
         replace(
             record,
             notes=[
                 *record.notes,
-                *([about] if record.method == run.method.name else []),
+                *([about] if record.method.removesuffix(WITH_ECFP) == row else []),
                 *([warning] if warning else []),
             ],
         )

@@ -75,7 +75,7 @@ def plan(dataset: Dataset, request: Request, saved: RunConfig | None = None, pro
     file = _tables(read_toml(request.config)) if request.config else {}
     row, preset = _row_and_preset(dataset, request, file, saved)
     method = preset.method
-    METHODS[method].check_data(dataset)
+    METHODS[method].check_training(dataset)
     chosen = _protocol_name(request, file, preset, protocol)
     known = sections(method, _encoder_name(request, file, preset, saved), chosen)
     assigned = parse_overrides(request.assignments, known)

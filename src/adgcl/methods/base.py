@@ -46,6 +46,8 @@ class Method(nn.Module):
     protocol: ClassVar[str] = ""
     other_protocols: ClassVar[tuple[str, ...]] = ()
     needs_labels: ClassVar[bool] = False
+    # Whether those labels are computed from the graphs themselves, so that they give nothing away about any task.
+    computed_labels: ClassVar[bool] = False
     needs_smiles: ClassVar[bool] = False
     # Whether nodes must carry a category, such as the element of an atom.
     needs_categories: ClassVar[bool] = False
@@ -73,6 +75,11 @@ class Method(nn.Module):
                 f"{dataset.name} has no SMILES to compute fingerprints from.",
                 f"{cls.title} is for molecules; `adgcl methods` lists what works on any graph.",
             )
+
+    @classmethod
+    def check_training(cls, dataset: Dataset) -> None:
+        """Refuse data that the method cannot learn from; by default only what it does not apply to at all."""
+        cls.check_data(dataset)
 
     @classmethod
     def kept(cls, config: MethodConfig) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from torch import Tensor
 
 from adgcl.core.errors import DataError
 from adgcl.data.dataset import Dataset
-from adgcl.graphs.chem.morgan import Bits, morgan_fingerprints
+from adgcl.graphs.chem.morgan import Bits, morgan_counts, morgan_fingerprints
 from adgcl.graphs.store.batch import GraphBatch
 from adgcl.methods.base import METHODS, MethodConfig
 from adgcl.methods.unlearned import Unlearned
@@ -19,12 +19,14 @@ class ECFPConfig(MethodConfig):
     name: str = "ecfp"
     radius: int = Field(2, ge=0, le=16, description="bonds from an atom to the edge of its neighbourhood")
     bits: int = Field(2048, ge=16, le=65536, description="length of the fingerprint")
+    counts: bool = Field(False, description="count how often a neighbourhood occurs, not only whether it does")
 
 
 @METHODS.register("ecfp")
 class ECFP(Unlearned):
     """Bit `hash(a) mod bits` is 1 for the neighbourhood `a` of every atom up to `radius` bonds (Rogers and Hahn 2010).
 
+    With `counts` it is the number of these neighbourhoods, which tells most properties better.
     Computed from SMILES by RDKit: graphs alone are not enough.
     """
 
@@ -43,4 +45,5 @@ class ECFP(Unlearned):
     def embed_dataset(self, dataset: Dataset) -> Bits:
         self.check_data(dataset)
         assert dataset.smiles is not None
-        return morgan_fingerprints(dataset.smiles, self.config.radius, self.config.bits)
+        computed = morgan_counts if self.config.counts else morgan_fingerprints
+        return computed(dataset.smiles, self.config.radius, self.config.bits)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -57,7 +57,7 @@ class Supervised(Method):
     Config = SupervisedConfig
     title = "F-GIN"
     protocol = "supervised"
-    other_protocols = ("finetune",)
+    other_protocols: ClassVar[tuple[str, ...]] = ("finetune",)
     needs_labels = True
     config: SupervisedConfig
     target_mean: Tensor

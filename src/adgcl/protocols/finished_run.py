@@ -18,6 +18,9 @@ from adgcl.published import PublishedTable
 from adgcl.training.run_config import RunConfig
 from adgcl.training.trackers import Tracker
 
+# The ending of a row whose embedding stands next to a fingerprint.
+WITH_ECFP = "+ecfp"
+
 
 class FinishedRunConfig(UnsupervisedConfig):
     """How the embedding of a finished run is evaluated."""

@@ -41,7 +41,7 @@ def make_record(
 ) -> Record:
     """Summarise seeds; accuracies and AUCs in percent."""
     task, method = dataset.task, METHODS[run.method.name]
-    leaky = method.needs_labels and not protocol.learns_from_labels
+    leaky = method.needs_labels and not method.computed_labels and not protocol.learns_from_labels
     scale = 100.0 if task.higher_is_better else 1.0
     chosen = [protocol.select(r, score, task.higher_is_better) for r in runs]
     values = [round(c.test * scale, 6) for c in chosen]

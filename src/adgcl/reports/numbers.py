@@ -5,6 +5,7 @@ from __future__ import annotations
 from adgcl.core.records import Record
 from adgcl.experiments.presets import row_title, runs_here
 from adgcl.protocols.base import PROTOCOLS
+from adgcl.protocols.finished_run import WITH_ECFP
 from adgcl.published import paper_method
 from adgcl.reports.table import Verdict
 
@@ -35,6 +36,8 @@ def metric_label(metric: str, higher_is_better: bool) -> str:
 
 def method_label(method: str) -> str:
     """The name of a row: from its preset or method, or as the paper prints it if we have neither."""
+    if method.endswith(WITH_ECFP):
+        return f"{method_label(method.removesuffix(WITH_ECFP))} + ECFP"
     return row_title(method) if runs_here(method) else paper_method(method) or method
 
 

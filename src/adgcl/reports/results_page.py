@@ -5,16 +5,25 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from adgcl.core.records import Record
+from adgcl.protocols.finished_run import FinishedRun
 from adgcl.published import layouts
 from adgcl.reports.comparison import Comparison, compare_records
 from adgcl.reports.comparison_files import to_markdown
 from adgcl.reports.comparison_tables import LEGEND
 from adgcl.reports.findings import best_against_paper, findings, overview
+from adgcl.reports.formats.markdown import with_title
 from adgcl.reports.numbers import REFERENCE
+from adgcl.reports.record_tables import pivots
 
 MODES = ("as_published", "strict")
 _RULE = (
     "Better, equal and worse are relative to the published figure; equal is within one published standard deviation."
+)
+
+_FROZEN = (
+    "What `adgcl embed NAME` gives, scored by a linear probe on each set's own scaffold split; no label of any "
+    "molecule was seen in training. ECFP is a fingerprint of 2,048 counts, `+ ECFP` means both next to each other, and "
+    "RU-GIN is the same encoder untrained."
 )
 
 
@@ -38,7 +47,15 @@ def results_page(records: Sequence[Record]) -> str:
         parts += _in_words(comparison, said)
     parts += ["## The tables\n", LEGEND + "\n"]
     parts += [to_markdown(comparison, "###", legend=False) for comparison in comparisons]
-    return "\n".join(parts)
+    return "\n".join([*parts, *_frozen(records)])
+
+
+def _frozen(records: Sequence[Record]) -> list[str]:
+    """How packaged encoders do as they are, next to what needs no training."""
+    judged = [record for record in records if record.protocol == FinishedRun.name]
+    if not judged:
+        return []
+    return ["## Packaged encoders, frozen\n", _FROZEN + "\n", *map(with_title, pivots(judged))]
 
 
 def _in_words(comparison: Comparison, said: set[tuple[str, str]]) -> list[str]:

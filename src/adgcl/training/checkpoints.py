@@ -18,6 +18,7 @@ from adgcl.core.errors import CheckpointError
 from adgcl.core.files import atomic_write
 from adgcl.core.schema import FeatureSpec, Task
 from adgcl.methods.base import METHODS, Method
+from adgcl.methods.encoder_alone import EncoderAlone
 from adgcl.training.run_config import RunConfig, resolve
 
 FORMAT = "adgcl-checkpoint-1"
@@ -42,10 +43,12 @@ class Checkpoint:
     position: Position
     tensors: dict[str, Tensor]
     data: dict[str, Any]
+    encoder_alone: bool = False
 
     def make_method(self, device: torch.device | None = None) -> Method:
-        """The method with its saved networks and optimisers."""
-        method = METHODS[self.config.method.name](self.config.method, self.config.encoder, self.spec, self.task)
+        """The method with its saved networks and optimisers, or only its encoder if that is all there is."""
+        made = EncoderAlone if self.encoder_alone else METHODS[self.config.method.name]
+        method = made(self.config.method, self.config.encoder, self.spec, self.task)
         method.prepare(device or torch.device("cpu"))
         restore(method, self)
         return method
@@ -85,7 +88,7 @@ def _packed(
 ) -> tuple[dict[str, Tensor], dict[str, str]]:
     """The tensors and metadata of a checkpoint file."""
     tensors = {**{f"network/{name}": value for name, value in method.state_dict().items()}, **others}
-    about = {
+    about: dict[str, Any] = {
         "format": FORMAT,
         "config": config.to_tree(),
         "spec": method.spec.to_json(),
@@ -93,6 +96,8 @@ def _packed(
         "progress": vars(position),
         "data": data,
     }
+    if isinstance(method, EncoderAlone):
+        about["encoder_alone"] = True
     packed = {name: value.detach().cpu().contiguous().clone() for name, value in tensors.items()}
     # One metadata entry: with several, the file's bytes would depend on the order of a hash map.
     return packed, {"adgcl": json.dumps(about, sort_keys=True)}
@@ -135,6 +140,7 @@ def _checkpoint(about: dict[str, Any], tensors: dict[str, Tensor], path: str) ->
         position=Position(**about["progress"]),
         tensors=tensors,
         data=about["data"],
+        encoder_alone=bool(about.get("encoder_alone", False)),
     )
 
 

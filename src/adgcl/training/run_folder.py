@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from adgcl.core.errors import CheckpointError, OutputError
+from adgcl.core.errors import OutputError
 from adgcl.core.files import ensure_folder, explain_os_errors, write_json, write_text
 from adgcl.training.run_config import RunConfig
 
@@ -70,12 +70,3 @@ class RunFolder:
                 break
         return rows
 
-
-def find_checkpoint(run: Path) -> Path:
-    """The checkpoint of a run folder, or the checkpoint file itself."""
-    path = Path(run)
-    if path.is_dir():
-        path = RunFolder(path).checkpoint
-    if not path.exists():
-        raise CheckpointError(f"There is no checkpoint at {path}.", "Give the folder that `adgcl pretrain --out` made.")
-    return path

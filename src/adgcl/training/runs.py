@@ -18,7 +18,7 @@ from adgcl.training.device import keep_freed_memory, pick_device, set_threads
 from adgcl.training.embedding import embed_dataset
 from adgcl.training.fitting import fit_features
 from adgcl.training.run_config import RunConfig
-from adgcl.training.run_folder import find_checkpoint
+from adgcl.training.start import find_encoder
 from adgcl.training.trainer import Trainer
 
 # Embedding keeps no activations for a backward pass, so wide batches fit, and they are faster.
@@ -54,8 +54,8 @@ class LoadedRun:
 
 
 def load_run(run: str | Path, device: str = "auto") -> LoadedRun:
-    """Open a run folder (or a checkpoint file) for use."""
-    checkpoint = load_checkpoint(find_checkpoint(Path(run)))
+    """Open a run folder, a checkpoint file or a packaged encoder for use."""
+    checkpoint = load_checkpoint(find_encoder(str(run)))
     keep_freed_memory()
     set_threads(checkpoint.config.training.threads, checkpoint.config.encoder.hidden_dim)
     return LoadedRun(Path(run), checkpoint.make_method(pick_device(device)), checkpoint)

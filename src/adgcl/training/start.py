@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from functools import lru_cache
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +18,9 @@ from adgcl.graphs.store.store import GraphStore
 from adgcl.methods.base import Method
 from adgcl.training.checkpoints import Checkpoint, load_checkpoint
 from adgcl.training.fitting import fit_features
+from adgcl.training.packaged import packaged_encoders, packaged_file
 from adgcl.training.run_folder import RunFolder
 
-_PACKAGED = "pretrained"
-_ENDING = ".safetensors"
 _PREFIX = "network/encoder."
 
 
@@ -34,22 +32,12 @@ def find_encoder(start_from: str) -> Path:
     if path.is_file():
         return path
     if start_from in packaged_encoders():
-        return packaged_folder() / f"{start_from}{_ENDING}"
-    known = ", ".join(packaged_encoders()) or "none in this version"
+        return packaged_file(start_from)
+    known = ", ".join(packaged_encoders())
     raise CheckpointError(
         f"There is no run, checkpoint or packaged encoder called {start_from!r}.",
         f"Give the folder that `adgcl pretrain --out` made, or a packaged encoder ({known}).",
     )
-
-
-def packaged_folder() -> Path:
-    """Where encoders that come with the package are."""
-    return Path(str(files("adgcl"))) / _PACKAGED
-
-
-def packaged_encoders() -> list[str]:
-    """The names of the encoders that come with the package."""
-    return sorted(path.name.removesuffix(_ENDING) for path in packaged_folder().glob(f"*{_ENDING}"))
 
 
 def prepare_store(store: GraphStore, checkpoint: Checkpoint) -> GraphStore:

@@ -42,7 +42,7 @@ def _counted(smiles: list[str], radius: int, bits: int) -> npt.NDArray[np.uint16
 
     generator = rdFingerprintGenerator.GetMorganGenerator(radius=radius, fpSize=bits)
     with rdBase.BlockLogs():
-        rows = [generator.GetCountFingerprintAsNumPy(_molecule(text)) for text in smiles]
+        rows = [generator.GetCountFingerprintAsNumPy(molecule(text)) for text in smiles]
     return np.minimum(np.stack(rows), 65535).astype(np.uint16)
 
 
@@ -53,11 +53,11 @@ def _packed(smiles: list[str], radius: int, bits: int) -> npt.NDArray[np.uint8]:
 
     generator = rdFingerprintGenerator.GetMorganGenerator(radius=radius, fpSize=bits)
     with rdBase.BlockLogs():
-        rows = [generator.GetFingerprintAsNumPy(_molecule(text)) for text in smiles]
+        rows = [generator.GetFingerprintAsNumPy(molecule(text)) for text in smiles]
     return np.packbits(np.stack(rows), axis=1)
 
 
-def _molecule(text: str) -> Any:
+def molecule(text: str) -> Any:
     """The molecule of a SMILES; one with an impossible valence is read as it is."""
     from rdkit import Chem
 

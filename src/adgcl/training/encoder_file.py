@@ -1,0 +1,46 @@
+"""Encoder files: the encoder of a run without the rest, small enough to be passed on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+from adgcl.core.errors import CheckpointError
+from adgcl.methods.base import METHODS
+from adgcl.methods.encoder_alone import EncoderAlone
+from adgcl.training.checkpoints import Checkpoint, save_networks
+from adgcl.training.start import encoder_weights
+
+
+def save_encoder(path: Path, checkpoint: Checkpoint, *, half: bool = True) -> None:
+    """Write the encoder of a checkpoint; `half` keeps its matrices in 16 bits, which halves the file.
+
+    Rows and single numbers stay in 32 bits: they take no room, and the variances of a normalisation may exceed what 16
+    bits can hold.
+    """
+    method = encoder_of(checkpoint)
+    if half:
+        for name, value in method.named_parameters():
+            if value.dim() > 1:
+                value.data = _halved(name, value.data)
+    save_networks(path, method, checkpoint.config, checkpoint.position, checkpoint.data)
+
+
+def encoder_of(checkpoint: Checkpoint) -> EncoderAlone:
+    """The trained encoder of a checkpoint, without the networks around it."""
+    weights = encoder_weights(checkpoint.tensors)
+    if not weights:
+        title = METHODS[checkpoint.config.method.name].title
+        raise CheckpointError(f"{title} has no encoder to write.", "Give a run of a method that trains one.")
+    method = EncoderAlone(checkpoint.config.method, checkpoint.config.encoder, checkpoint.spec, checkpoint.task)
+    method.encoder.load_state_dict(weights)
+    return method
+
+
+def _halved(name: str, value: Tensor) -> Tensor:
+    halved = value.to(torch.float16)
+    if not bool(halved.isfinite().all()):
+        raise CheckpointError(f"{name} has numbers that 16 bits cannot hold.", "Write the encoder with --full.")
+    return halved

@@ -1,0 +1,41 @@
+"""Packaged encoders: trained networks that come with the installation, each with a page that says how it was made."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+
+_FOLDER = "pretrained"
+_ENDING = ".safetensors"
+
+
+def packaged_folder() -> Path:
+    """Where they are."""
+    return Path(str(files("adgcl"))) / _FOLDER
+
+
+def packaged_file(name: str) -> Path:
+    """The file of one of them."""
+    return packaged_folder() / f"{name}{_ENDING}"
+
+
+def packaged_encoders() -> dict[str, str]:
+    """Their names, with the first sentence of their pages."""
+    return _described(packaged_folder())
+
+
+@cache
+def _described(folder: Path) -> dict[str, str]:
+    return {
+        path.name.removesuffix(_ENDING): _first_sentence(path.with_suffix(".md"))
+        for path in sorted(folder.glob(f"*{_ENDING}"))
+    }
+
+
+def _first_sentence(page: Path) -> str:
+    """The first paragraph below the title, up to its first full stop."""
+    if not page.exists():
+        return ""
+    paragraph = page.read_text(encoding="utf-8").split("\n\n")[1]
+    return " ".join(paragraph.split()).partition(". ")[0].removesuffix(".")
