@@ -7,12 +7,14 @@ import os
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from adgcl.core.errors import DataError, DataMissingError
 from adgcl.data.families import ogb
+from adgcl.data.load import load_dataset
 
 ENTRIES = {entry.name: entry for entry in ogb.entries()}
 # graphs, tasks, train, average atoms and bonds as OGB states them
@@ -136,3 +138,14 @@ def test_entries_are_cheap_and_complete():
     for entry in ENTRIES.values():
         assert entry.origin.licence == "MIT" and entry.origin.citation
         assert entry.downloads[0].url.endswith(".zip") and entry.downloads[0].unpack
+
+
+@pytest.mark.parametrize("name", ["ogbg-molbace", "ogbg-moltox21"])
+def test_other_features_are_computed_from_the_smiles(name: str, data_dir: Path) -> None:
+    own, hu = load_dataset(name, data_dir=data_dir), load_dataset(name, data_dir=data_dir, atom_features="hu")
+    assert hu.store.spec.name == "hu" and len(hu) + len(hu.bad_rows) == len(own)
+    assert hu.rows is not None and hu.split is not None and own.split is not None
+    np.testing.assert_array_equal(hu.store.y, own.store.y[hu.rows])
+    assert list(hu.smiles) == [own.smiles[row] for row in hu.rows]
+    for part, ids in hu.split.items():
+        assert set(hu.rows[ids]) == set(own.split[part]) & set(hu.rows)

@@ -11,12 +11,12 @@ import numpy as np
 from adgcl.core.errors import DataMissingError
 from adgcl.core.progress import Count
 from adgcl.core.schema import Task
-from adgcl.data.dataset import BadRow, Dataset, Origin
+from adgcl.data.dataset import Dataset, Origin
 from adgcl.data.entry import Entry
-from adgcl.data.splits import restricted, scaffold_split
+from adgcl.data.families.molecules import MoleculeTable
+from adgcl.data.splits import scaffold_split
 from adgcl.data.text.csv_columns import read_table
 from adgcl.graphs.chem.atoms import FeatureSet
-from adgcl.graphs.chem.molecules import molecules_to_store
 
 _ORIGIN = Origin(
     family="moleculenet",
@@ -107,15 +107,5 @@ def load_moleculenet(
     smiles = [text.strip() for text in texts["smiles"]]
     task = replace(known.task, names=tuple(labels))
     y = np.stack(list(labels.values()), axis=1)
-    read = molecules_to_store(smiles, features, y=y, task=task, workers=workers, progress=progress)
-    return Dataset(
-        known.name,
-        read.store,
-        known.origin,
-        split=restricted(scaffold_split(smiles, workers=workers), read.kept),
-        # Line 1 is the header.
-        bad_rows=tuple(BadRow(failure.position + 2, failure.smiles, failure.reason) for failure in read.failures),
-        rows=read.kept,
-        smiles=tuple(smiles[i] for i in read.kept),
-        mixtures=read.mixtures,
-    )
+    table = MoleculeTable(known.name, known.origin, smiles, y, task, scaffold_split(smiles, workers=workers))
+    return table.read(features, workers, progress)

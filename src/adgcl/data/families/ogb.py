@@ -1,4 +1,4 @@
-"""The molecule sets of the Open Graph Benchmark (ogbg-mol*), read from OGB's own files without RDKit."""
+"""The molecule sets of the Open Graph Benchmark (ogbg-mol*), read from OGB's own files."""
 
 from __future__ import annotations
 
@@ -9,11 +9,14 @@ from pathlib import Path
 import numpy as np
 
 from adgcl.core.errors import DataError, DataMissingError
+from adgcl.core.progress import Count
 from adgcl.core.schema import Task
-from adgcl.data.dataset import Dataset, Origin, Split
+from adgcl.data.dataset import Dataset, Origin
 from adgcl.data.entry import Download, Entry
+from adgcl.data.families.molecules import MoleculeTable
+from adgcl.data.splits import Parts
 from adgcl.data.text.csv_columns import read_matrix, read_table
-from adgcl.graphs.chem.atoms import feature_spec
+from adgcl.graphs.chem.atoms import FeatureSet, feature_spec
 from adgcl.graphs.store.store import GraphStore, pack
 
 _HOME = "http://snap.stanford.edu/ogb/data/graphproppred/csv_mol_download"
@@ -87,21 +90,21 @@ def _entry(known: _Set) -> Entry:
     )
 
 
-def _load(known: _Set, data: Path) -> Dataset:
+def _load(known: _Set, data: Path, features: FeatureSet = "ogb", *, progress: Count | None = None) -> Dataset:
+    """The graphs of OGB's own tables; any other features are computed from the SMILES next to them."""
     folder = _folder_of(known, data)
     texts, labels = read_table(folder / "mapping/mol.csv.gz", ("smiles", "mol_id"))
     task = replace(known.task, names=tuple(labels))
-    store = _read_graphs(folder / "raw", task)
+    name, origin = f"ogbg-mol{known.short}", _origin_of(folder)
     smiles = tuple(text.strip() for text in texts["smiles"])
+    if features != "ogb":
+        y = np.stack(list(labels.values()), axis=1)
+        table = MoleculeTable(name, origin, smiles, y, task, _read_split(folder, len(smiles)))
+        return table.read(features, progress=progress)
+    store = _read_graphs(folder / "raw", task)
     if len(smiles) != len(store):
         raise DataError(f"{folder} has {len(store)} graphs but {len(smiles)} SMILES.", "Get the data set again.")
-    return Dataset(
-        f"ogbg-mol{known.short}",
-        store,
-        _origin_of(folder),
-        split=_read_split(folder, len(store)),
-        smiles=smiles,
-    )
+    return Dataset(name, store, origin, split=_read_split(folder, len(store)), smiles=smiles)
 
 
 def _folder_of(known: _Set, data: Path) -> Path:
@@ -132,7 +135,7 @@ def _read_graphs(raw: Path, task: Task) -> GraphStore:
     )
 
 
-def _read_split(folder: Path, count: int) -> Split:
+def _read_split(folder: Path, count: int) -> Parts:
     files = {name: folder / "split" / "scaffold" / f"{name}.csv.gz" for name in ("train", "valid", "test")}
     parts = {name: np.sort(read_matrix(path, 1, "int64")[:, 0]) for name, path in files.items()}
     together = np.concatenate(list(parts.values()))
