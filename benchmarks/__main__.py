@@ -14,7 +14,7 @@ Measure = Callable[[], Iterator[Measurement]]
 
 
 def _measurements(parts: list[str]) -> Iterator[Measurement]:
-    from benchmarks import embedding, evaluation, molecules, parsing, training_step, whole_protocol
+    from benchmarks import embedding, evaluation, molecules, parsing, training_step, transfer_speed, whole_protocol
 
     work: dict[str, list[Measure]] = {
         "training": [lambda s=s: training_step.measure(s) for s in training_step.SETTINGS],
@@ -23,6 +23,11 @@ def _measurements(parts: list[str]) -> Iterator[Measurement]:
             *(lambda n=n: evaluation.measure_fingerprints(n) for n in evaluation.FINGERPRINTS),
         ],
         "protocol": [whole_protocol.measure],
+        "transfer": [
+            transfer_speed.measure_pretraining,
+            transfer_speed.measure_finetuning,
+            transfer_speed.measure_embedding,
+        ],
         "embedding": [lambda s=s: embedding.measure(*s) for s in embedding.SETTINGS],
         "parsing": [lambda n=n: parsing.measure(n) for n in parsing.SETS],
         "smiles": [molecules.measure_smiles],

@@ -13,7 +13,7 @@ from adgcl.core.provenance import machine
 from benchmarks.timing import Measurement
 
 # The first word of a row's name says which part it belongs to; rows are in this order.
-PARTS = ("training", "evaluation", "protocol", "embedding", "parsing", "smiles", "store")
+PARTS = ("training", "evaluation", "protocol", "transfer", "embedding", "parsing", "smiles", "store")
 HERE = Path(__file__).parent
 MEASURED, PAGE = HERE / "measured.json", HERE.parent / "docs" / "speed.md"
 BEGIN, END = "<!-- speed:begin -->", "<!-- speed:end -->"
@@ -42,7 +42,7 @@ def stamped(result: Measurement) -> Measurement:
 def merged(old: Sequence[Measurement], new: Sequence[Measurement]) -> list[Measurement]:
     """Every row once, ordered by part; of two with the same name, the newer."""
     rows = {row.name: row for row in (*old, *new)}
-    return sorted(rows.values(), key=lambda row: PARTS.index(row.name.split()[0].lower()))
+    return sorted(rows.values(), key=lambda row: PARTS.index(row.name.split()[0].lower().rstrip(",")))
 
 
 def put_between_marks(text: str, rows: Sequence[Measurement]) -> str:

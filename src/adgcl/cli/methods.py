@@ -46,7 +46,7 @@ def methods(as_json: Json = False) -> None:
     found["packaged"] = [{"name": name, "description": text} for name, text in packaged_encoders().items()]
     broken = {module: why for registry in registries.values() for module, why in registry.broken.items()}
     screen.emit({**found, "broken": broken})
-    for noun, rows in found.items():
+    for noun, rows in ((noun, rows) for noun, rows in found.items() if rows):
         title = _TITLES.get(noun, noun.capitalize())
         columns = ("name", "title", "what it is") if "title" in rows[0] else ("name", "what it is")
         cells = [tuple(row[key] for key in ("name", "title", "description") if key in row) for row in rows]
