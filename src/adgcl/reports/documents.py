@@ -14,7 +14,7 @@ from adgcl.reports.folders import read_metrics
 from adgcl.reports.formats import csv_text, html, latex, markdown
 from adgcl.reports.headline import headline
 from adgcl.reports.record_tables import pivots, record_list, record_values
-from adgcl.reports.results_page import results_page
+from adgcl.reports.results_page import frozen_tables, results_page
 
 _TITLE = "adgcl results"
 _EVERY = "Every record"
@@ -23,6 +23,7 @@ _SECTIONS: Mapping[str, Callable[[Sequence[Record]], str]] = {
     "results": lambda records: _tables(records),
     "headline": lambda records: markdown.to_markdown(headline(records)),
     "comparisons": results_page,
+    "frozen": frozen_tables,
 }
 
 

@@ -47,15 +47,15 @@ def results_page(records: Sequence[Record]) -> str:
         parts += _in_words(comparison, said)
     parts += ["## The tables\n", LEGEND + "\n"]
     parts += [to_markdown(comparison, "###", legend=False) for comparison in comparisons]
-    return "\n".join([*parts, *_frozen(records)])
+    tables = frozen_tables(records)
+    if tables:
+        parts += ["## Packaged encoders, frozen\n", _FROZEN + "\n", tables]
+    return "\n".join(parts)
 
 
-def _frozen(records: Sequence[Record]) -> list[str]:
+def frozen_tables(records: Sequence[Record]) -> str:
     """How packaged encoders do as they are, next to what needs no training."""
-    judged = [record for record in records if record.protocol == FinishedRun.name]
-    if not judged:
-        return []
-    return ["## Packaged encoders, frozen\n", _FROZEN + "\n", *map(with_title, pivots(judged))]
+    return "\n".join(map(with_title, pivots([r for r in records if r.protocol == FinishedRun.name])))
 
 
 def _in_words(comparison: Comparison, said: set[tuple[str, str]]) -> list[str]:
