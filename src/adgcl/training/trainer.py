@@ -89,7 +89,12 @@ class Trainer:
             folder.create(config, resume)
         wanted = config.training.step == "auto" and self._in_32_bits
         self._compiled_step = compiled_step(self.method) if wanted else None
-        self.data["step"] = "plain" if self._compiled_step is None else "compiled"
+        self.data["step"] = self.path
+
+    @property
+    def path(self) -> str:
+        """By which step it trains: the method's own, `plain`, or its `compiled` twin."""
+        return "plain" if self._compiled_step is None else "compiled"
 
     def _generator(self, *place: int | str) -> torch.Generator:
         """A source of random numbers of this run alone."""
