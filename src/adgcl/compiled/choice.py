@@ -44,6 +44,11 @@ def compiled_step(method: Method) -> Step | None:
     return step
 
 
+def methods_with_one() -> list[str]:
+    """The titles of the methods that have a compiled step."""
+    return [method.title for method in _STEPS]
+
+
 def why_plain(method: Method) -> str:
     """Why a method has no compiled step; empty if it has one."""
     # Exactly these classes: a subclass may have a step of its own.

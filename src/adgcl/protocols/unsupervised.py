@@ -123,7 +123,7 @@ class Unsupervised(Protocol):
             last_metrics(trainer),
             seconds,
             peak_memory_mb(),
-            trainer.path,
+            trainer.data["step"],
         )
         result.save(folder)
         return result
