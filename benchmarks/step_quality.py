@@ -75,7 +75,7 @@ _COLUMNS = (
 def _row(record: Record, plain: Record) -> tuple[str, ...]:
     changes = ("", "")
     if record is not plain:
-        changes = tuple(f"{c:+.2f} ± {e:.2f}" for c, e in _changes(plain, record))
+        changes = tuple(f"{round(c, 2) + 0.0:+.2f} ± {e:.2f}" for c, e in _changes(plain, record))
     return (
         record.dataset,
         str(len(record.seeds)),
@@ -93,18 +93,19 @@ def _changes(plain: Record, compiled: Record) -> tuple[tuple[float, float], tupl
 
 
 def _verdict(both: list[tuple[Record, Record]]) -> str:
-    outside = [
-        f"{plain.dataset} ({what})"
-        for plain, compiled in both
-        for what, (change, error) in zip(("score", "all epochs"), _changes(plain, compiled))
-        if abs(change) > error
-    ]
-    within = 2 * len(both) - len(outside)
-    beyond = f"; outside: {', '.join(outside)}" if outside else ""
-    return (
-        f"- {within} of {2 * len(both)} changes are within their standard error{beyond}. Equal methods stay within it "
-        "in two of three comparisons.\n"
-    )
+    return "".join(
+        f"- {_within(both, which)}\n"
+        for which in ("scores at the chosen epoch", "means over all epochs")
+    ) + "- Two equal methods stay within one standard error in 68 of 100 comparisons, within two in 95.\n"
+
+
+def _within(both: list[tuple[Record, Record]], which: str) -> str:
+    """How many changes of one kind are within their standard error, and how far the others are off."""
+    number = int(which.startswith("means"))
+    errors = {plain.dataset: _changes(plain, compiled)[number] for plain, compiled in both}
+    far = {name: change / error for name, (change, error) in errors.items() if abs(change) > error}
+    beyond = "".join(f"; {name}: {times:+.1f} errors" for name, times in far.items())
+    return f"Of the {which}, {len(errors) - len(far)} of {len(errors)} are within their standard error{beyond}."
 
 
 _INTRODUCTION = """## The compiled step

@@ -14,6 +14,7 @@ from adgcl.core.errors import ConfigError, Interrupted
 from adgcl.core.files import ensure_folder
 from adgcl.core.provenance import available_cores
 from adgcl.core.records import Record
+from adgcl.core.seeds import DEFAULT_SEEDS
 from adgcl.data.dataset import Dataset
 from adgcl.data.duplicates import find_duplicates
 from adgcl.experiments.application import open_both
@@ -23,13 +24,12 @@ from adgcl.experiments.schedule import Event, Schedule
 from adgcl.experiments.source import LoadedSource, Source
 from adgcl.experiments.yardsticks import yardstick_embedding, yardsticks
 from adgcl.jobs.executor import EXECUTORS, Executor
+from adgcl.jobs.processes import dismiss_early
 from adgcl.protocols.base import check_labels, make_protocol
 from adgcl.protocols.finished_run import FinishedRun
 from adgcl.protocols.recording import make_records
 from adgcl.training.device import is_narrow, pick_device
 from adgcl.training.run_config import RunConfig
-
-DEFAULT_SEEDS = 10
 
 
 @dataclass(frozen=True)
@@ -179,6 +179,8 @@ def _run(jobs: Sequence[Job], executor: Executor, watcher: Watcher, work: Work) 
 
 def _executor(name: str, workers: int) -> Executor:
     """One seed at a time runs in this process, so that errors keep their traceback."""
+    if workers == 1:
+        dismiss_early()
     return EXECUTORS["inline" if name == "processes" and workers == 1 else name](workers)
 
 

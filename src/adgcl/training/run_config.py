@@ -42,7 +42,7 @@ class TrainingConfig(Config):
         0, ge=0, description="CPU threads; 0 chooses by the width of the network", json_schema_extra=HARMLESS
     )
     step: Literal["auto", "plain", "compiled"] = Field(
-        "plain",
+        "auto",
         description="plain: the method's own step; compiled: the same without autograd, several times faster, with "
         "different rounding; auto: compiled where there is one, but a run that is resumed keeps its step",
         json_schema_extra=HARMLESS,
