@@ -10,6 +10,7 @@ from adgcl.compiled.choice import compiled_step, why_plain
 from adgcl.compiled.steps import CompiledADGCL, CompiledNADGCL
 from adgcl.core.errors import ConfigError, TrainingError
 from adgcl.data.load import load_dataset
+from adgcl.methods.adgcl import ADGCL
 from adgcl.training.checkpoints import load_checkpoint
 from adgcl.training.run_config import resolve
 from adgcl.training.run_folder import RunFolder
@@ -318,6 +319,14 @@ def test_a_subclass_keeps_its_own_step():
     method = build(PLAIN)
     method.__class__ = type("Mine", (type(method),), {"step": lambda self, batch, generator: {}})
     assert compiled_step(method) is None
+
+
+def test_a_step_that_was_replaced_is_taken(monkeypatch):
+    replaced = build(PLAIN)
+    replaced.step = lambda batch, generator: {}
+    assert "replaced" in why_plain(replaced)
+    monkeypatch.setattr(ADGCL, "step", lambda self, batch, generator: {})
+    assert "replaced" in why_plain(build(PLAIN))
 
 
 def _path():

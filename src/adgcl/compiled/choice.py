@@ -27,6 +27,8 @@ _STEPS: dict[type[Method], tuple[str, str]] = {
     JOAO: ("view_steps", "CompiledJOAO"),
     JOAOv2: ("view_steps", "CompiledJOAO"),
 }
+# Their own steps, which those were written after.
+_WRITTEN = {method: method.step for method in _STEPS}
 # Products work on panels of 32 columns; above 96, library products are faster.
 _WIDTHS = (32, 64, 96)
 # Up to this width a step is too small to share between cores.
@@ -54,6 +56,8 @@ def why_plain(method: Method) -> str:
     # Exactly these classes: a subclass may have a step of its own.
     if type(method) not in _STEPS:
         return f"{type(method).title or 'the method'} has none"
+    if getattr(method.step, "__func__", None) is not _WRITTEN[type(method)]:
+        return "the method's own step was replaced"
     if next(method.parameters()).device.type != "cpu":
         return "the device is not the processor"
     return _of_encoder(method.encoder.config) or _of_augmenter(method) or processor_lacks()
