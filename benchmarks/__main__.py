@@ -14,10 +14,20 @@ Measure = Callable[[], Iterator[Measurement]]
 
 
 def _measurements(parts: list[str]) -> Iterator[Measurement]:
-    from benchmarks import embedding, evaluation, molecules, parsing, training_step, transfer_speed, whole_protocol
+    from benchmarks import (
+        embedding,
+        evaluation,
+        molecules,
+        parsing,
+        start,
+        training_step,
+        transfer_speed,
+        whole_protocol,
+    )
 
     work: dict[str, list[Measure]] = {
         "training": [lambda s=s: training_step.measure(s) for s in training_step.SETTINGS],
+        "start": [start.measure],
         "evaluation": [
             *(lambda n=n: evaluation.measure(n) for n in evaluation.SETS),
             *(lambda n=n: evaluation.measure_fingerprints(n) for n in evaluation.FINGERPRINTS),

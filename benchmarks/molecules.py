@@ -21,7 +21,7 @@ from adgcl.core.files import write_json
 from adgcl.data.fetch.folder import data_folder, packed_folder
 from adgcl.graphs.store.storage import is_store
 from benchmarks.smiles_speed import compare, zinc_sample
-from benchmarks.timing import Measurement, compared, seconds
+from benchmarks.timing import Measurement, compared, seconds, within
 
 _LIMIT_SECONDS, _LIMIT_MEGABYTES = 1.0, 1500.0
 _BATCH = 256
@@ -42,17 +42,12 @@ def measure_large_store() -> Iterator[Measurement]:
     # An existing store was packed on another day.
     made = datetime.datetime.fromtimestamp(path.with_suffix(".json").stat().st_mtime, datetime.UTC).date().isoformat()
     speed = Measurement(f"{title}, packing, per core", 1.0, None, packing["per_core"], None, "molecules/s")
-    memory = _within(f"{title}, memory of packing", packing["megabytes"], _LIMIT_MEGABYTES, "MB")
+    memory = within(f"{title}, memory of packing", packing["megabytes"], _LIMIT_MEGABYTES, "MB")
     yield from (replace(row, measured=made) for row in (speed, memory))
-    yield _within(f"{title}, opening", found["opening"], _LIMIT_SECONDS, "s")
-    yield _within(f"{title}, memory after a shuffled epoch", found["megabytes"], _LIMIT_MEGABYTES, "MB")
+    yield within(f"{title}, opening", found["opening"], _LIMIT_SECONDS, "s")
+    yield within(f"{title}, memory after a shuffled epoch", found["megabytes"], _LIMIT_MEGABYTES, "MB")
     batches = round(found["batches_per_second"])
     yield Measurement(f"{title}, shuffled batches of {_BATCH}, one core", 1.0, None, batches, None, "batches/s")
-
-
-def _within(name: str, value: float, limit: float, unit: str) -> Measurement:
-    """A row whose ratio says how many times the value fits into its limit."""
-    return Measurement(f"{name} (limit {limit:g} {unit})", round(limit / value, 2), 1.0, round(value, 3), None, unit)
 
 
 def large_store(workers: int = 2, again: bool = False) -> Path:

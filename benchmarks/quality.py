@@ -1,7 +1,8 @@
-"""`python -m benchmarks.quality [--jobs 2]`: what the faster updates cost in quality, as a table of Records.
+"""`python -m benchmarks.quality [updates|step] [--jobs 2]`: what faster training costs in quality, from Records.
 
-Every variant is evaluated with the published protocol and the same seeds. Records are kept in `benchmarks/quality/`,
-and `docs/quality.md` is generated from them; finished seeds are never run again.
+`updates` compares the faster updates with the authors' own, `step` the compiled step with the plain one. Every variant
+is evaluated with the published protocol and the same seeds. Records are kept in `benchmarks/quality/`, and
+`docs/quality.md` is generated from them; finished seeds are never run again.
 """
 
 from __future__ import annotations
@@ -12,7 +13,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from scipy.stats import norm
 
 from adgcl.core.records import Record, read_records
 from adgcl.experiments.evaluation import Work, evaluate
@@ -21,9 +21,11 @@ from adgcl.experiments.source import Source
 from adgcl.graphs.kernels.precision import EMULATE
 from adgcl.reports.formats.markdown import to_markdown
 from adgcl.reports.table import Table
+from benchmarks import step_quality
+from benchmarks.changes import by_chance, change_of, in_deviations, means_of, scores_of
 
 HERE = Path(__file__).parent
-RECORDS, PAGE = HERE / "quality", HERE.parent / "docs" / "quality.md"
+RECORDS, PAGE = HERE / "quality" / "updates", HERE.parent / "docs" / "quality.md"
 
 # Small test folds give noisy means, and small sets are quick: the smaller the set, the more seeds.
 SEEDS = {"MUTAG": 50, "PROTEINS": 10, "ogbg-molbbbp": 5}
@@ -47,7 +49,7 @@ VARIANTS = (REFERENCE, Variant("simultaneous", "float32"), Variant("simultaneous
 
 def request(variant: Variant) -> Request:
     """The settings of our tables, including the number of epochs, changed only by the variant."""
-    flags = {"training": {"precision": variant.precision}, "protocol": {"mode": "as_published"}}
+    flags = {"training": {"precision": variant.precision, "step": "plain"}, "protocol": {"mode": "as_published"}}
     return Request(method="adgcl", assignments=(f"update={variant.update}",), flags=flags)
 
 
@@ -153,36 +155,6 @@ def _not_by_chance(changed: list[tuple[Record, Record]]) -> str:
     return f"- Means over all epochs that moved by more than two errors, unlikely to be chance: {changes}."
 
 
-def by_chance(seeds: int) -> float:
-    """How often the means of two equal methods differ by more than a standard deviation over seeds."""
-    return float(2 * norm.sf(np.sqrt(seeds / 2)))
-
-
-def scores_of(record: Record) -> np.ndarray:
-    """The score of every seed, in order, at the epoch chosen on validation data."""
-    return np.array([run["test"] for run in record.runs])
-
-
-def means_of(record: Record) -> np.ndarray:
-    """The mean over all evaluated epochs of every seed: nothing is selected, so luck matters less."""
-    return np.array([np.mean(run["course"]["test"]) for run in record.runs])
-
-
-def change_of(scores: np.ndarray, usual: np.ndarray) -> tuple[float, float]:
-    """How far the mean moved, and the standard error of that.
-
-    The same seed draws the same numbers in both, but training soon amplifies rounding differences, so the two are
-    practically independent.
-    """
-    error = np.sqrt(scores.var(ddof=1) / len(scores) + usual.var(ddof=1) / len(usual))
-    return float(scores.mean() - usual.mean()), float(error)
-
-
-def in_deviations(scores: np.ndarray, usual: np.ndarray) -> float:
-    """The change, in units of the larger of the two standard deviations over seeds."""
-    return change_of(scores, usual)[0] / float(max(scores.std(ddof=1), usual.std(ddof=1)))
-
-
 _INTRODUCTION = f"""# What the faster updates cost in quality
 
 AD-GCL evaluated with the published protocol (`as_published`, linear probe), the settings of our tables (150 epochs on
@@ -199,20 +171,37 @@ machine: on processors without instructions for them, factors and results are ro
 """
 
 
+def whole_page() -> str:
+    """Both comparisons, from the Records there are."""
+    return page(read_records(RECORDS)) + step_quality.section()
+
+
+def run_updates(only: list[str], work: Path, jobs: int) -> None:
+    """Every variant of the update, one data set after another."""
+    for dataset in only:
+        for variant in VARIANTS:
+            record = run(dataset, variant, work, jobs)
+            path = record.save(RECORDS)
+            print(f"{dataset}, {variant.title}: {record.mean:.2f} ± {record.std:.2f} ({path.name})", flush=True)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.quality", description=__doc__)
-    parser.add_argument("--only", nargs="+", choices=list(SEEDS), default=list(SEEDS), help="which data sets")
+    parser.add_argument("about", nargs="*", metavar="updates|step", help="which comparison; both by default")
+    parser.add_argument("--only", nargs="+", choices=[*SEEDS, *step_quality.SEEDS], help="which data sets")
     parser.add_argument("--work", type=Path, default=Path("runs"), help="where finished seeds are kept")
     parser.add_argument("--jobs", type=int, default=2, help="seeds at a time")
     parser.add_argument("--page-only", action="store_true", help="only generate the page from existing Records")
     arguments = parser.parse_args()
-    if not arguments.page_only:
-        for dataset in arguments.only:
-            for variant in VARIANTS:
-                record = run(dataset, variant, arguments.work, arguments.jobs)
-                path = record.save(RECORDS)
-                print(f"{dataset}, {variant.title}: {record.mean:.2f} ± {record.std:.2f} ({path.name})", flush=True)
-    PAGE.write_text(page(read_records(RECORDS)), encoding="utf-8")
+    if unknown := set(arguments.about) - {"updates", "step"}:
+        parser.error(f"there is no comparison of {', '.join(sorted(unknown))}: choose updates or step")
+    for name, seeds, compare in (
+        ("updates", SEEDS, run_updates),
+        ("step", step_quality.SEEDS, step_quality.run_paths),
+    ):
+        if not arguments.page_only and name in (arguments.about or ("updates", "step")):
+            compare([d for d in seeds if d in (arguments.only or seeds)], arguments.work, arguments.jobs)
+    PAGE.write_text(whole_page(), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -55,6 +55,11 @@ def compared(name: str, plain: float, ours: float, target: float | None, unit: s
     return Measurement(name, round(plain / ours, 2), target, round(ours, 5), round(plain, 5), unit)
 
 
+def within(name: str, value: float, limit: float, unit: str) -> Measurement:
+    """A row whose ratio says how many times the value fits into its limit."""
+    return Measurement(f"{name} (limit {limit:g} {unit})", round(limit / value, 2), 1.0, round(value, 3), None, unit)
+
+
 def kernel_shares(work: Callable[[], object]) -> dict[str, float]:
     """The share of each kernel in the time of `work`, per cent, by the profiler's names."""
     import torch

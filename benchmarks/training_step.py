@@ -44,11 +44,11 @@ PRODUCTS = ("aten::mm", "aten::addmm", PRODUCT)
 
 # Many short rounds where a step is short: a shared machine is undisturbed only for moments.
 SETTINGS = (
-    Setting("NCI1", 32, 32, 2.2, 3.2, rounds=25),
-    Setting("PROTEINS", 32, 32, 2.2, 3.2, rounds=25),
-    Setting("IMDB-BINARY", 32, 32, 2.2, 3.2, rounds=25),
-    Setting("DD", 32, 32, None, None, rounds=4),
-    Setting("COLLAB", 32, 32, 3.0, None, rounds=3),
+    Setting("NCI1", 32, 32, 5.0, 7.5, rounds=40),
+    Setting("PROTEINS", 32, 32, 5.0, 7.5, rounds=40),
+    Setting("IMDB-BINARY", 32, 32, 5.0, 7.5, rounds=40),
+    Setting("DD", 32, 32, 5.0, 7.0, rounds=8),
+    Setting("COLLAB", 32, 32, 12.0, 16.0, rounds=5),
     Setting("ogbg-molbace", 300, 64, 1.3, None, 3.0, dense=70.0, batches=2, rounds=8),
     Setting("ZINC-250K", 300, 256, None, None, batches=1, rounds=2),
 )
@@ -171,15 +171,21 @@ def _plain(store: GraphStore, setting: Setting) -> PlainADGCL:
     return PlainADGCL(setting.width, 5, store.spec.node.sizes, store.spec.edge.sizes)
 
 
-def _trainer(store: GraphStore, setting: Setting, update: str, precision: str) -> Trainer:
-    return Trainer(_config(setting, update, precision), store)
+def _trainer(store: GraphStore, setting: Setting, update: str, precision: str, step: str = "auto") -> Trainer:
+    return Trainer(_config(setting, update, precision, step), store)
 
 
-def _config(setting: Setting, update: str, precision: str) -> RunConfig:
+def _config(setting: Setting, update: str, precision: str, step: str) -> RunConfig:
     return resolve(
         {
             "method": {"name": "adgcl", "update": update},
             "encoder": {"hidden_dim": setting.width, "num_layers": 5},
-            "training": {"batch_size": setting.batch_size, "threads": 1, "device": "cpu", "precision": precision},
+            "training": {
+                "batch_size": setting.batch_size,
+                "threads": 1,
+                "device": "cpu",
+                "precision": precision,
+                "step": step,
+            },
         }
     )

@@ -23,7 +23,7 @@ import numpy as np
 from benchmarks.timing import Measurement, compared, seconds
 
 SEEDS, EPOCHS, EVERY = 10, 150, 5
-_TARGET = 4.0
+_TARGET = 9.0
 
 
 def measure(seeds: int = SEEDS, epochs: int = EPOCHS, every: int = EVERY) -> Iterator[Measurement]:

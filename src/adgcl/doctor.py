@@ -6,6 +6,7 @@ import importlib
 import importlib.metadata
 import importlib.util
 import os
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -91,12 +92,25 @@ def _machine() -> Iterator[Check]:
 
 
 def _training_step() -> Check:
-    from adgcl.compiled.choice import processor_lacks
+    from adgcl.compiled.choice import methods_with_one, processor_lacks
 
     lacking = processor_lacks()
     if not lacking:
-        return Check("compiled step", "works here; --set training.step=auto uses it for AD-GCL and NAD-GCL on GIN")
+        return Check("compiled step", f"works here, for {', '.join(methods_with_one())} on a narrow GIN")
     return Check("compiled step", f"not used: {lacking}", "remark", "Training works without it.")
+
+
+def compiled_ahead() -> Check:
+    """Compile the inner loops of training and embedding, so that no command has to wait for it."""
+    from adgcl.core.provenance import available_cores
+    from adgcl.training.ahead import compile_all
+
+    started = time.monotonic()
+    try:
+        anew = compile_all(available_cores())
+    except Exception as error:
+        return Check("inner loops", f"cannot be compiled: {error}", "problem", "Training would fail in the same way.")
+    return Check("inner loops", f"compiled in {time.monotonic() - started:.0f} s" if anew else "already compiled")
 
 
 def _folders(data: Path) -> Iterator[Check]:

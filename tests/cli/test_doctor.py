@@ -90,3 +90,20 @@ def test_which_training_step_is_taken(run, tmp_path: Path, monkeypatch: pytest.M
     found = next(check for check in tree["checks"] if check["name"] == "compiled step")
     assert found["state"] == ("remark" if lacking else "well") and lacking in found["found"]
     assert found["found"].startswith("not used" if lacking else "works here")
+
+
+def test_loops_are_compiled_in_advance(run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    answers = iter([True, False])
+    monkeypatch.setattr("adgcl.training.ahead.compile_all", lambda processes: next(answers))
+    assert "compiled in 0 s" in run("doctor", "--compile", "--data-dir", tmp_path).out
+    tree = json.loads(run("doctor", "--compile", "--json", "--data-dir", tmp_path).out)
+    assert tree["checks"][-1]["name"] == "inner loops" and tree["checks"][-1]["found"] == "already compiled"
+
+
+def test_loops_that_cannot_be_compiled_are_a_problem(run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(processes: int) -> bool:
+        raise OutputError("No space left on device.")
+
+    monkeypatch.setattr("adgcl.training.ahead.compile_all", fail)
+    answer = run("doctor", "--compile", "--data-dir", tmp_path)
+    assert answer.code == 0 and "cannot be compiled: No space left" in answer.out

@@ -8,11 +8,13 @@ import torch
 
 from adgcl.compiled.choice import compiled_step, why_plain
 from adgcl.compiled.steps import CompiledADGCL, CompiledNADGCL
-from adgcl.core.errors import TrainingError
+from adgcl.core.errors import ConfigError, TrainingError
 from adgcl.data.load import load_dataset
+from adgcl.methods.adgcl import ADGCL
 from adgcl.training.checkpoints import load_checkpoint
 from adgcl.training.run_config import resolve
 from adgcl.training.run_folder import RunFolder
+from adgcl.training.step_choice import choose_step, steps_so_far
 from adgcl.training.trainer import Trainer, build_method
 from tests.compiled.slow_adgcl import SlowADGCL
 from tests.graph_cases import random_store
@@ -212,14 +214,15 @@ def test_resume_is_exact_and_crosses_paths(tmp_path):
         trainer.fit()
         return trainer
 
-    run(tmp_path / "whole", epochs=4)
-    run(tmp_path / "parts", epochs=2)
-    run(tmp_path / "parts", resume=True, epochs=4)
-    files = [RunFolder(tmp_path / name).checkpoint for name in ("whole", "parts")]
-    assert files[0].read_bytes() == files[1].read_bytes()
+    for step in ("plain", "auto"):
+        run(tmp_path / step / "whole", epochs=4, step=step)
+        run(tmp_path / step / "parts", epochs=2, step=step)
+        run(tmp_path / step / "parts", resume=True, epochs=4, step=step)
+        files = [RunFolder(tmp_path / step / name).checkpoint for name in ("whole", "parts")]
+        assert files[0].read_bytes() == files[1].read_bytes()
 
-    for first, then in (("plain", "auto"), ("auto", "plain")):
-        folder = tmp_path / first
+    for first, then in (("plain", "compiled"), ("compiled", "plain")):
+        folder = tmp_path / f"from {first}"
         saved = run(folder, epochs=2, step=first)
         resumed = Trainer(settled(batch_size=5, epochs=3, step=then), PLAIN, folder=RunFolder(folder), resume=True)
         torch.testing.assert_close(resumed.method.state_dict(), saved.method.state_dict(), rtol=0, atol=0)
@@ -227,9 +230,40 @@ def test_resume_is_exact_and_crosses_paths(tmp_path):
             old = saved.method.optimizers[name].state_dict()["state"]
             torch.testing.assert_close(optimizer.state_dict()["state"], old, rtol=0, atol=0)
         resumed.fit()
-        assert resumed.position.epoch == 3
-        path = _path() if then == "auto" else "plain"
-        assert load_checkpoint(RunFolder(folder).checkpoint).data["step"] == path
+        assert resumed.position.epoch == 3 and then in resumed.choice.remark
+        assert load_checkpoint(RunFolder(folder).checkpoint).data["step"] == f"{first} then {then}"
+
+
+@pytest.mark.parametrize("first", ["plain", "compiled"])
+def test_a_resumed_run_keeps_its_step(tmp_path, first):
+    """With `auto`, it ends with the same bytes as if it had not been interrupted; only its settings say `auto`."""
+    def run(folder, epochs, step, resume=False):
+        config = settled(batch_size=5, epochs=epochs, step=step)
+        trainer = Trainer(config, PLAIN, folder=RunFolder(folder), resume=resume)
+        trainer.fit()
+        return trainer
+
+    whole = run(tmp_path / "whole", 3, first)
+    run(tmp_path / "parts", 1, first)
+    parts = run(tmp_path / "parts", 3, "auto", resume=True)
+    assert parts.data["step"] == first
+    assert ("keeps it" in parts.choice.remark) == (first == "plain")
+    for name, value in whole.method.state_dict().items():
+        assert torch.equal(parts.method.state_dict()[name], value), name
+
+
+def test_a_run_of_an_earlier_version_was_plain():
+    method = build(PLAIN)
+    assert steps_so_far({}) == "plain"
+    assert choose_step(method, settled(step="auto").training, steps_so_far({})).step is None
+
+
+def test_a_compiled_step_that_does_not_exist_is_refused():
+    with pytest.raises(ConfigError, match="no compiled step: the encoder is not GIN"):
+        Trainer(settled("encoder.name=gine", step="compiled"), PLAIN)
+    with pytest.raises(ConfigError, match="precision"):
+        Trainer(settled(step="compiled", precision="bfloat16"), PLAIN)
+    assert Trainer(settled("encoder.name=gine", step="auto"), PLAIN).data["step"] == "plain"
 
 
 def test_restoring_into_a_running_step():
@@ -285,6 +319,14 @@ def test_a_subclass_keeps_its_own_step():
     method = build(PLAIN)
     method.__class__ = type("Mine", (type(method),), {"step": lambda self, batch, generator: {}})
     assert compiled_step(method) is None
+
+
+def test_a_step_that_was_replaced_is_taken(monkeypatch):
+    replaced = build(PLAIN)
+    replaced.step = lambda batch, generator: {}
+    assert "replaced" in why_plain(replaced)
+    monkeypatch.setattr(ADGCL, "step", lambda self, batch, generator: {})
+    assert "replaced" in why_plain(build(PLAIN))
 
 
 def _path():

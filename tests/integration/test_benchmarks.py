@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from scipy.stats import ttest_ind
 
+from benchmarks.changes import by_chance, change_of, in_deviations
 from benchmarks.cost_point import Point, make_store
 from benchmarks.costs import AXES
 from benchmarks.measured import BEGIN, END, keep, read_measured, table
-from benchmarks.quality import by_chance, change_of, in_deviations
 from benchmarks.slopes import last_doubling, slope
 from benchmarks.timing import Measurement
 

@@ -15,8 +15,9 @@ import pytest
 
 from adgcl.core.errors import DataError, Interrupted
 from adgcl.core.locks import BusyError
+from adgcl.jobs import processes
 from adgcl.jobs.executor import EXECUTORS, Busy, Done, End, Executor, Failed, Stopped
-from adgcl.jobs.processes import Processes
+from adgcl.jobs.processes import Processes, started_early
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="needs POSIX signals")
 
@@ -123,3 +124,25 @@ def test_no_process_is_left_behind_when_the_parent_is_killed() -> None:
     while Path(f"/proc/{child}").exists() and time.monotonic() < limit:
         time.sleep(0.1)
     assert not Path(f"/proc/{child}").exists()
+
+
+def test_processes_that_were_started_early_get_the_work() -> None:
+    """They have imported what it needs by then; one that is left over is ended."""
+    with started_early(2, "no_such_module", "wave"):
+        early = list(processes._early)
+        with Processes(2) as executor:
+            executor.start("modules", _has_imported, "wave")
+            assert end_of(executor, "modules") == Done(True)
+            assert len(processes._early) == 1
+            assert [process in early for process in executor._idle] == [True]
+    assert not processes._early and not any(process.alive for process in early)
+
+
+def _has_imported(module: str, send: Callable[[Any], None]) -> bool:
+    return module in sys.modules
+
+
+@pytest.mark.parametrize(("count", "module"), [(1, "wave"), (2, "os")])
+def test_nothing_is_started_early_where_it_saves_no_time(count: int, module: str) -> None:
+    with started_early(count, module):
+        assert not processes._early

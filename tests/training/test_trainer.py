@@ -118,13 +118,13 @@ def test_ctrl_c_saves_and_says_how_to_resume(tmp_path):
 
 def test_a_loss_that_is_not_finite_stops_and_keeps_the_last_good_state(tmp_path, monkeypatch):
     trainer = train(tmp_path)
-    original = trainer.method.step
+    original = trainer._take_step
 
     def poisoned(batch, generator):
         metrics = original(batch, generator)
         return {"loss": torch.tensor(float("nan"))} if trainer.position.epoch == 2 else metrics
 
-    monkeypatch.setattr(trainer.method, "step", poisoned)
+    monkeypatch.setattr(trainer, "_take_step", poisoned)
     with pytest.raises(TrainingError, match="epoch 3") as caught:
         trainer.fit()
     assert "last good state" in caught.value.hint

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -17,7 +17,13 @@ if TYPE_CHECKING:
     from adgcl.doctor import Check
 
 
-def doctor(data_dir: options.DataDir = None, as_json: options.Json = False) -> None:
+def doctor(
+    data_dir: options.DataDir = None,
+    compile_loops: Annotated[
+        bool, typer.Option("--compile", help="First compile the inner loops, which the first training would wait for.")
+    ] = False,
+    as_json: options.Json = False,
+) -> None:
     """Check versions, devices, memory, folders, locks and data sets.
 
     Each problem comes with what to do about it. The exit code is 0 unless
@@ -28,11 +34,13 @@ def doctor(data_dir: options.DataDir = None, as_json: options.Json = False) -> N
     Examples:
       adgcl doctor
       adgcl doctor --json
+      adgcl doctor --compile
     """
     from adgcl.doctor import DATA_SET, examine
 
     screen = Screen(as_json)
-    checks = examine(data_dir)
+    compiled = [_compile(screen)] if compile_loops else []
+    checks = [*examine(data_dir), *compiled]
     problems = [check for check in checks if not check.well]
     broken = any(check.essential for check in problems)
     screen.emit(
@@ -52,6 +60,13 @@ def doctor(data_dir: options.DataDir = None, as_json: options.Json = False) -> N
     screen.show(_summary(problems))
     if broken:
         raise typer.Exit(1)
+
+
+def _compile(screen: Screen) -> Check:
+    from adgcl.doctor import compiled_ahead
+
+    screen.aside("Compiling inner loops ...")
+    return compiled_ahead()
 
 
 def _summary(problems: Sequence[Check]) -> str:

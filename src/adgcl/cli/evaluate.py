@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -69,17 +70,28 @@ def evaluate(
       adgcl evaluate MUTAG --mode as_published --probe both --json
     """
     screen, (run, data) = Screen(as_json, quiet), _run_and_data(items)
-    source = make_source(data, **reading)
-    training = {"epochs": epochs, "batch_size": batch_size, "device": device, "precision": precision}
-    judging = {"probes": _probes(probe), **given(mode=mode, name=protocol)}
-    request = make_request(method, config, assignments, judging, **training)
-    command = typed_command(ctx)
-    check_writable(out)
-    if run is not None:
-        judged = _judge_run(screen, run, source, request, seeds, beside, command)
-    else:
-        judged = _judge_method(screen, source, request, seeds, (work, jobs, fresh), command)
+    with nullcontext() if run else _processes(jobs, seeds):
+        source = make_source(data, **reading)
+        training = {"epochs": epochs, "batch_size": batch_size, "device": device, "precision": precision}
+        judging = {"probes": _probes(probe), **given(mode=mode, name=protocol)}
+        request = make_request(method, config, assignments, judging, **training)
+        command = typed_command(ctx)
+        check_writable(out)
+        if run is not None:
+            judged = _judge_run(screen, run, source, request, seeds, beside, command)
+        else:
+            judged = _judge_method(screen, source, request, seeds, (work, jobs, fresh), command)
     _finish(screen, judged, out)
+
+
+def _processes(jobs: int | None, seeds: int | None) -> AbstractContextManager[None]:
+    """Start the processes that train before anything else: like this one, they spend two seconds importing torch."""
+    from adgcl.core.provenance import available_cores
+    from adgcl.core.seeds import DEFAULT_SEEDS
+    from adgcl.jobs.processes import started_early
+
+    count = min(jobs or available_cores(), seeds or DEFAULT_SEEDS)
+    return started_early(count, "adgcl.experiments.jobs", "adgcl.compiled.steps")
 
 
 def _probes(probe: str) -> list[str]:
@@ -135,7 +147,8 @@ def _judge_method(
 ) -> Judged:
     from adgcl.cli.job_progress import JobBars
     from adgcl.cli.progress import Bars
-    from adgcl.experiments.evaluation import DEFAULT_SEEDS, Work, evaluate_loaded
+    from adgcl.core.seeds import DEFAULT_SEEDS
+    from adgcl.experiments.evaluation import Work, evaluate_loaded
     from adgcl.experiments.source import LoadedSource
 
     with Bars(screen) as bars:

@@ -25,6 +25,7 @@ class JobBars(Watcher):
         self.schedule: Schedule | None = None
         self._bars: Any = None
         self._tasks: dict[Job, Any] = {}
+        self._notes: set[str] = set()
         self._last_line = time.monotonic()
 
     def begin(self, schedule: Schedule) -> None:
@@ -99,12 +100,21 @@ class JobBars(Watcher):
 
     def _move(self, event: Event) -> None:
         report = event.content
+        if report.note:
+            self._note(report.note)
+            return
         note = "  ".join(f"{name.replace('_', ' ')} {value:.3f}" for name, value in report.metrics.items())
         if self._bars is not None and event.job in self._tasks:
             task = self._tasks[event.job]
             self._bars.update(task, completed=report.done, total=report.total or None, note=note)
         elif self._bars is None and time.monotonic() - self._last_line >= _BETWEEN_LINES:
             self._print(f"{event.job}: epoch {report.epoch} of {report.epochs}  {note}{self._left()}")
+
+    def _note(self, text: str) -> None:
+        """Something that takes time, said once however many jobs say it."""
+        if text not in self._notes:
+            self._notes.add(text)
+            self._print(text)
 
     def _remove(self, job: Job) -> None:
         if job in self._tasks:

@@ -102,6 +102,7 @@ def _summary(done: Pretrained) -> dict[str, Any]:
         "epochs": done.run.training.epochs,
         "finished_before": done.finished_before,
         "resumed_after_epoch": done.started_at,
+        "step": done.step,
         "metrics": done.metrics,
         "seconds": round(done.seconds, 2),
     }
@@ -120,6 +121,8 @@ def _print_summary(screen: Screen, done: Pretrained) -> None:
         screen.show(
             f"{title} on {done.dataset.name}: {len(done.dataset):,} graphs, {epochs}{seconds_label(done.seconds)}."
         )
+    if done.remark:
+        screen.show(done.remark)
     kept = METHODS[done.run.method.name].kept(done.run.method)
     numbers = [f"{name.replace('_', ' ')} {done.metrics[name]:.3f}" for name in kept if name in done.metrics]
     screen.show(f"Run folder: {done.folder}" + (f"   last epoch: {', '.join(numbers)}" if numbers else ""))

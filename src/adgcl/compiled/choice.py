@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
+from importlib import import_module
 
 import torch
 
@@ -11,10 +12,23 @@ from adgcl.encoders.base import EncoderConfig
 from adgcl.graphs.store.batch import GraphBatch
 from adgcl.methods.adgcl import ADGCL
 from adgcl.methods.base import Method, Metrics
+from adgcl.methods.graphcl import GraphCL
+from adgcl.methods.joao import JOAO
+from adgcl.methods.joaov2 import JOAOv2
 from adgcl.methods.nadgcl import NADGCL
 
 Step = Callable[[GraphBatch, torch.Generator], Metrics]
 
+# Module and class of the compiled step of every method that has one.
+_STEPS: dict[type[Method], tuple[str, str]] = {
+    ADGCL: ("steps", "CompiledADGCL"),
+    NADGCL: ("steps", "CompiledNADGCL"),
+    GraphCL: ("view_steps", "CompiledGraphCL"),
+    JOAO: ("view_steps", "CompiledJOAO"),
+    JOAOv2: ("view_steps", "CompiledJOAO"),
+}
+# Their own steps, which those were written after.
+_WRITTEN = {method: method.step for method in _STEPS}
 # Products work on panels of 32 columns; above 96, library products are faster.
 _WIDTHS = (32, 64, 96)
 # Up to this width a step is too small to share between cores.
@@ -27,19 +41,23 @@ def compiled_step(method: Method) -> Step | None:
     if why_plain(method):
         return None
     # Imported here: declaring the loops takes time that other runs need not wait for.
-    from adgcl.compiled.steps import CompiledADGCL, CompiledNADGCL
+    module, name = _STEPS[type(method)]
+    step: Step = getattr(import_module(f"adgcl.compiled.{module}"), name)(method)
+    return step
 
-    if isinstance(method, ADGCL):
-        return CompiledADGCL(method)
-    assert isinstance(method, NADGCL)
-    return CompiledNADGCL(method)
+
+def methods_with_one() -> list[str]:
+    """The titles of the methods that have a compiled step."""
+    return [method.title for method in _STEPS]
 
 
 def why_plain(method: Method) -> str:
     """Why a method has no compiled step; empty if it has one."""
     # Exactly these classes: a subclass may have a step of its own.
-    if type(method) not in (ADGCL, NADGCL):
-        return "the method has none"
+    if type(method) not in _STEPS:
+        return f"{type(method).title or 'the method'} has none"
+    if getattr(method.step, "__func__", None) is not _WRITTEN[type(method)]:
+        return "the method's own step was replaced"
     if next(method.parameters()).device.type != "cpu":
         return "the device is not the processor"
     return _of_encoder(method.encoder.config) or _of_augmenter(method) or processor_lacks()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+import copy
+import math
+from typing import Any, Self
 
 import torch
 from torch import Tensor
@@ -34,9 +36,15 @@ class Scratch:
             self._held[name] = room, address, numbers
         return address
 
+    def numbers(self, name: str, *shape: int) -> Tensor:
+        """What was last written under a name."""
+        held = self._held[name][2]
+        assert held is not None
+        return held[: math.prod(shape)].view(shape)
+
 
 class Places:
-    """Where the arrays of a batch are in memory."""
+    """Where the arrays of a batch, and the rows `x` that enter the first layer, are in memory."""
 
     def __init__(self, batch: GraphBatch, x: Tensor) -> None:
         back_crow, back_col, position = batch.transposed
@@ -47,7 +55,19 @@ class Places:
         self.back_arrays = back_crow.data_ptr(), back_col.data_ptr(), position.data_ptr()
 
 
-class Trunk:
+class Network:
+    """Something with parameters that goes forward and then backward, and keeps in between what it needs for that."""
+
+    _scratch: Scratch
+
+    def twin(self) -> Self:
+        """The same parameters with memory of their own: both can go forward before either goes backward."""
+        twin = copy.copy(self)
+        twin._scratch = Scratch()
+        return twin
+
+
+class Trunk(Network):
     """The layers of a GIN; one forward pass, then optionally its backward pass."""
 
     def __init__(self, encoder: GIN, player: Player) -> None:
@@ -85,6 +105,12 @@ class Trunk:
         places, _, copies, _ = self._pass
         return self._notes[3] + 4 * (self.layers - 1) * copies * places.count * self.width
 
+    @property
+    def into_first(self) -> Tensor:
+        """The gradient of what the first layer's first product gives `[copies * nodes, width]`, once backward."""
+        places, _, copies, _ = self._pass
+        return self._scratch.numbers("inner", copies * places.count, self.width)
+
     def incoming(self) -> int:
         """Where the gradient of the last rows is to be written, if it does not come from graphs."""
         places, _, copies, _ = self._pass
@@ -103,7 +129,7 @@ class Trunk:
         )  # fmt: skip
 
 
-class Head:
+class Head(Network):
     """Readout and projection head on top of a Trunk."""
 
     def __init__(self, encoder: GIN, head: ProjectionHead, player: Player) -> None:
@@ -124,7 +150,7 @@ class Head:
         )  # fmt: skip
         return z
 
-    def backward(self, of_z: Tensor, learning: bool) -> int:
+    def backward(self, of_z: Tensor, learning: bool = True) -> int:
         """The address of what each node gets from its graph; adds to the gradients if the head is learning."""
         inner, of_pooled = (self._scratch(name, of_z.numel()) for name in ("inner", "of_pooled"))
         project_backward(
@@ -134,8 +160,13 @@ class Head:
         )  # fmt: skip
         return of_pooled
 
+    @property
+    def of_graphs(self) -> Tensor:
+        """What the last backward pass gave to each node of a graph, a row per graph."""
+        return self._scratch.numbers("of_pooled", self._copies * self._places.graphs, self.wide)
 
-class Scores:
+
+class Scores(Network):
     """The edge scores of an augmenter on top of a Trunk."""
 
     def __init__(self, augmenter: EdgeDrop, player: Player) -> None:

@@ -54,10 +54,14 @@ class Player:
         start = self._places[parameter]
         return self.grads[start : start + parameter.numel()].view_as(parameter)
 
-    def update(self) -> None:
-        """One step of Adam on the gradients, which are then cleared."""
+    def update(self, counting: bool = True) -> None:
+        """One step of Adam on the gradients, which are then cleared.
+
+        The parameters of an optimiser share one count: of several Players with the same one, one is `counting`.
+        """
         group = self.optimizer.param_groups[0]
-        self.count += 1
+        if counting:
+            self.count += 1
         _adam(
             self._values_at, self.grads_at, *self._moments_at, self.size, float(self.count), group["lr"],
             *group["betas"], group["eps"],

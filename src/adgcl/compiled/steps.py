@@ -14,7 +14,7 @@ from adgcl.encoders.gin import GIN
 from adgcl.encoders.heads import ProjectionHead
 from adgcl.graphs.store.batch import GraphBatch
 from adgcl.methods.adgcl import ADGCL
-from adgcl.methods.base import Metrics
+from adgcl.methods.base import Method, Metrics
 from adgcl.methods.nadgcl import NADGCL
 from adgcl.methods.optimizer import PlayerAdam
 
@@ -25,29 +25,35 @@ _FEWEST = 2
 class CompiledStep(ABC):
     """Called like `method.step`, to which it leaves unusual batches; both see the same parameters."""
 
-    def __init__(self, method: ADGCL | NADGCL) -> None:
-        encoder, head, optimizer = method.encoder, method.head, method.optimizers["encoder"]
-        assert isinstance(encoder, GIN) and isinstance(head, ProjectionHead) and isinstance(optimizer, PlayerAdam)
-        self.method, self._inputs = method, encoder.inputs
-        self.learner = Learner(encoder, head, optimizer, method.config.temperature, method.config.directions)
+    method: Method
 
     @torch.no_grad()
     def __call__(self, batch: GraphBatch, generator: torch.Generator) -> Metrics:
         if batch.num_graphs < _FEWEST or batch.num_nodes < _FEWEST:
             with torch.enable_grad():
                 return self.method.step(batch, generator)
-        return self.step(batch, self.places(batch), generator)
+        return self.step(batch, generator)
+
+    @abstractmethod
+    def step(self, batch: GraphBatch, generator: torch.Generator) -> Metrics:
+        """All updates on one batch."""
+
+
+class WeighedEdges(CompiledStep):
+    """Graphs recognised from copies of themselves whose edges are weighted."""
+
+    def __init__(self, method: ADGCL | NADGCL) -> None:
+        encoder, head, optimizer = method.encoder, method.head, method.optimizers["encoder"]
+        assert isinstance(encoder, GIN) and isinstance(head, ProjectionHead) and isinstance(optimizer, PlayerAdam)
+        self.method, self._inputs = method, encoder.inputs
+        self.learner = Learner(encoder, head, optimizer, method.config.temperature, method.config.directions)
 
     def places(self, batch: GraphBatch) -> Places:
         """Where a batch and its node features are in memory."""
         return Places(batch, self._inputs(batch))
 
-    @abstractmethod
-    def step(self, batch: GraphBatch, places: Places, generator: torch.Generator) -> Metrics:
-        """All updates on one batch."""
 
-
-class CompiledADGCL(CompiledStep):
+class CompiledADGCL(WeighedEdges):
     """AD-GCL with either of its updates."""
 
     method: ADGCL
@@ -58,7 +64,8 @@ class CompiledADGCL(CompiledStep):
         assert isinstance(method.augmenter, EdgeDrop) and isinstance(optimizer, PlayerAdam)
         self.spoiler = Spoiler(method.augmenter, optimizer, method.prices[0])
 
-    def step(self, batch: GraphBatch, places: Places, generator: torch.Generator) -> Metrics:
+    def step(self, batch: GraphBatch, generator: torch.Generator) -> Metrics:
+        places = self.places(batch)
         if self.method.config.update == "simultaneous":
             return self._simultaneous(batch, places, generator)
         ratio = self._augmenter_turn(batch, places, generator)
@@ -86,13 +93,13 @@ class CompiledADGCL(CompiledStep):
         return {"loss": loss, "drop_ratio": drop_ratio(drawn.keep, batch)}
 
 
-class CompiledNADGCL(CompiledStep):
+class CompiledNADGCL(WeighedEdges):
     """NAD-GCL: the learner alone, on edges dropped at random."""
 
     method: NADGCL
 
-    def step(self, batch: GraphBatch, places: Places, generator: torch.Generator) -> Metrics:
+    def step(self, batch: GraphBatch, generator: torch.Generator) -> Metrics:
         view, ratio = self.method.augmenter(batch, generator)
-        loss, _ = self.learner.compare(places, view.edge_keep)
+        loss, _ = self.learner.compare(self.places(batch), view.edge_keep)
         self.learner.player.update()
         return {"loss": loss, "drop_ratio": ratio}

@@ -6,6 +6,9 @@ import hashlib
 
 import numpy as np
 
+# With how many seeds a method is evaluated, unless the user says otherwise.
+DEFAULT_SEEDS = 10
+
 
 def derived_seed(seed: int, *place: int | str) -> int:
     """A seed for one place (`"epoch", 3`) that shares nothing with the seeds of other places."""

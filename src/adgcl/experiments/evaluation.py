@@ -14,6 +14,7 @@ from adgcl.core.errors import ConfigError, Interrupted
 from adgcl.core.files import ensure_folder
 from adgcl.core.provenance import available_cores
 from adgcl.core.records import Record
+from adgcl.core.seeds import DEFAULT_SEEDS
 from adgcl.data.dataset import Dataset
 from adgcl.data.duplicates import find_duplicates
 from adgcl.experiments.application import open_both
@@ -23,6 +24,7 @@ from adgcl.experiments.schedule import Event, Schedule
 from adgcl.experiments.source import LoadedSource, Source
 from adgcl.experiments.yardsticks import with_counts, yardstick_embedding, yardsticks
 from adgcl.jobs.executor import EXECUTORS, Executor
+from adgcl.jobs.processes import dismiss_early
 from adgcl.methods.base import METHODS
 from adgcl.protocols.base import check_labels, make_protocol
 from adgcl.protocols.finished_run import WITH_ECFP, FinishedRun
@@ -32,8 +34,6 @@ from adgcl.training.packaged import packaged_encoders
 from adgcl.training.run_config import RunConfig
 from adgcl.training.runs import LoadedRun
 from adgcl.training.start import encoder_origin
-
-DEFAULT_SEEDS = 10
 
 
 @dataclass(frozen=True)
@@ -198,6 +198,8 @@ def _run(jobs: Sequence[Job], executor: Executor, watcher: Watcher, work: Work) 
 
 def _executor(name: str, workers: int) -> Executor:
     """One seed at a time runs in this process, so that errors keep their traceback."""
+    if workers == 1:
+        dismiss_early()
     return EXECUTORS["inline" if name == "processes" and workers == 1 else name](workers)
 
 

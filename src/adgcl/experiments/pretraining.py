@@ -18,6 +18,7 @@ from adgcl.training.export import write_bad_rows
 from adgcl.training.run_config import RunConfig
 from adgcl.training.run_folder import RunFolder
 from adgcl.training.runs import describe_data
+from adgcl.training.step_choice import steps_so_far
 from adgcl.training.trackers import Tracker
 from adgcl.training.trainer import Trainer, check_same_settings
 
@@ -38,6 +39,9 @@ class Pretrained:
     seconds: float
     started_at: int = 0
     finished_before: bool = False
+    # By which steps it was trained, and what to say about that.
+    step: str = ""
+    remark: str = ""
 
 
 def pretrain(
@@ -77,16 +81,26 @@ def pretrain_dataset(
         check_same_settings(saved.config, run)
         if saved.position.epoch >= run.training.epochs:
             rows = files.read_metrics()
-            return Pretrained(folder, saved.config, dataset, rows[-1] if rows else {}, 0.0, saved.position.epoch, True)
+            last, done = rows[-1] if rows else {}, saved.position.epoch
+            return Pretrained(folder, saved.config, dataset, last, 0.0, done, True, steps_so_far(saved.data))
     on_loaded(dataset)
     ensure_folder(folder)
     if dataset.bad_rows:
         write_bad_rows(folder / BAD_ROWS_FILE, dataset.bad_rows)
     started = time.monotonic()
-    Trainer(run, dataset.store, folder=files, trackers=trackers, resume=saved is not None, data=data).fit()
+    trainer = Trainer(run, dataset.store, folder=files, trackers=trackers, resume=saved is not None, data=data)
+    trainer.fit()
     rows = files.read_metrics()
-    done = saved.position.epoch if saved else 0
-    return Pretrained(folder, run, dataset, rows[-1] if rows else {}, time.monotonic() - started, done)
+    return Pretrained(
+        folder,
+        run,
+        dataset,
+        rows[-1] if rows else {},
+        time.monotonic() - started,
+        saved.position.epoch if saved else 0,
+        step=trainer.choice.steps,
+        remark=trainer.choice.remark,
+    )
 
 
 def _settle(source: Source, request: Request, saved: Checkpoint | None, progress: Any) -> tuple[Dataset, RunConfig]:

@@ -13,15 +13,16 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Hashable, Iterator
-from contextlib import suppress
+from collections.abc import Hashable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from importlib import import_module
 from multiprocessing.connection import Connection, wait
 from typing import Any
 
 from adgcl.core.errors import AdgclError
 from adgcl.jobs.executor import EXECUTORS, End, Executor, Failed, Stopped, Work, end_of
 
-_COMMAND = "from adgcl.jobs.processes import serve; serve({handle}, {parent}, {one_thread})"
+_COMMAND = "from adgcl.jobs.processes import serve; serve({handle}, {parent}, {one_thread}, {modules})"
 _LOOK = 0.5  # seconds between two checks that the parent is alive
 
 
@@ -72,21 +73,44 @@ class Processes(Executor):
         self._idle.clear()
 
     def _process(self) -> _Process:
-        """An idle one, or a new one."""
-        while self._idle:
-            process = self._idle.pop()
-            if process.alive:
-                return process
-            process.end()
+        """An idle one, one that was started early, or a new one."""
+        for waiting in (self._idle, _early):
+            while waiting:
+                process = waiting.pop()
+                if process.alive:
+                    return process
+                process.end()
         return _Process(one_thread=self.workers > 1)
+
+
+@contextmanager
+def started_early(count: int, *modules: str) -> Iterator[None]:
+    """Start processes that import `modules` while this one still prepares their work; those left over are ended.
+
+    Only where it saves time: more than one process is needed, and this one has not imported the modules itself.
+    """
+    if count > 1 and any(module not in sys.modules for module in modules):
+        _early.extend(_Process(True, modules) for _ in range(count))
+    try:
+        yield
+    finally:
+        dismiss_early()
+
+
+def dismiss_early() -> None:
+    """End the processes that were started early and have got no work."""
+    while _early:
+        _early.pop().end()
 
 
 class _Process:
     """One child interpreter: work in, messages and then an End out."""
 
-    def __init__(self, one_thread: bool) -> None:
+    def __init__(self, one_thread: bool, modules: Sequence[str] = ()) -> None:
         self.pipe, theirs = multiprocessing.Pipe()
-        command = _COMMAND.format(handle=theirs.fileno(), parent=os.getpid(), one_thread=one_thread)
+        command = _COMMAND.format(
+            handle=theirs.fileno(), parent=os.getpid(), one_thread=one_thread, modules=tuple(modules)
+        )
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path or os.getcwd() for path in sys.path)}
         # Its own session: Ctrl-C at the terminal reaches the parent, which then asks its children to stop.
         self._child = subprocess.Popen(
@@ -136,7 +160,11 @@ class _Process:
         return AdgclError(f"The process ended unexpectedly ({'signal' if code < 0 else 'code'} {abs(code)}).")
 
 
-def serve(handle: int, parent: int, one_thread: bool) -> None:
+# Children that were started before there was work for them.
+_early: list[_Process] = []
+
+
+def serve(handle: int, parent: int, one_thread: bool, modules: Sequence[str] = ()) -> None:
     """The loop of a child: work in, messages and Ends out, until the parent closes the socket."""
     os.dup2(2, 1)  # what a library prints must not mix with the parent's output
     threading.Thread(target=_end_with_parent, args=(parent,), daemon=True).start()
@@ -144,6 +172,9 @@ def serve(handle: int, parent: int, one_thread: bool) -> None:
         from threadpoolctl import threadpool_limits
 
         threadpool_limits(limits=1)  # a process per core leaves no core for a second thread
+    for module in modules:
+        with suppress(Exception):  # Work that needs it will say what is wrong.
+            import_module(module)
     with Connection(handle) as pipe:
         while True:
             try:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+
 import torch
 from pydantic import Field, field_validator
 from torch import Tensor
@@ -72,24 +74,37 @@ class JOAO(Contrastive):
         choice = choices(self.q, batch, generator)
         view = self.augmenter.view(batch, choice, generator)
         metrics = self.learn(self.choice_loss(*self.embed_pair(batch, view), choice))
-        if int(self.steps_taken) % self.config.estimate_every == 0:
-            self._estimate(batch, generator)
+        if self.estimates_now:
+            self.note_losses(self._losses(batch, generator), batch)
         self.steps_taken += 1
-        return {**metrics, "drop_ratio": edges_gone(view, batch), **self._shown()}
+        return {**metrics, "drop_ratio": edges_gone(view, batch), **self.shown()}
+
+    @property
+    def estimates_now(self) -> bool:
+        """Whether this step also measures the loss of every augmentation."""
+        return int(self.steps_taken) % self.config.estimate_every == 0
 
     def choice_loss(self, graph_emb: Tensor, view_emb: Tensor, choice: Tensor, estimating: bool = False) -> Tensor:
         """The loss where graph g was changed by augmentation `choice[g]`, in training or to estimate losses."""
         return self.loss(graph_emb, view_emb)
 
     @torch.no_grad()
-    def _estimate(self, batch: GraphBatch, generator: torch.Generator) -> None:
-        """Add the loss that each augmentation has on this batch to the sums of the epoch."""
+    def _losses(self, batch: GraphBatch, generator: torch.Generator) -> list[Tensor]:
+        """The loss that each augmentation has on this batch."""
         losses, graph_emb = [], self.embed_view(batch, View())
+        for choice, view in self.all_views(batch, generator):
+            losses.append(self.choice_loss(graph_emb, self.embed_view(batch, view), choice, estimating=True))
+        return losses
+
+    def all_views(self, batch: GraphBatch, generator: torch.Generator) -> Iterator[tuple[Tensor, View]]:
+        """For each augmentation in turn: its number for every graph, and a View in which it changes all of them."""
         for number in range(len(self.q)):
             choice = torch.full((batch.num_graphs,), number, device=batch.device)
-            view_emb = self.embed_view(batch, self.augmenter.view(batch, choice, generator))
-            losses.append(self.choice_loss(graph_emb, view_emb, choice, estimating=True))
-        self.loss_sums += torch.stack(losses) * batch.num_graphs
+            yield choice, self.augmenter.view(batch, choice, generator)
+
+    def note_losses(self, losses: Sequence[Tensor], batch: GraphBatch) -> None:
+        """Add the losses of all augmentations on this batch to the sums of the epoch."""
+        self.loss_sums += torch.stack(list(losses)) * batch.num_graphs
         self.graphs_seen += batch.num_graphs
 
     @torch.no_grad()
@@ -101,7 +116,8 @@ class JOAO(Contrastive):
         for memory in (self.loss_sums, self.graphs_seen, self.steps_taken):
             memory.zero_()
 
-    def _shown(self) -> Metrics:
+    def shown(self) -> Metrics:
+        """The probabilities, as metrics."""
         return dict(zip(map(_probability_name, self.config.pool), self.q.clone()))
 
 

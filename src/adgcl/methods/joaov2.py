@@ -52,9 +52,13 @@ class JOAOv2(JOAO):
         return nn.ModuleList(ProjectionHead(self.encoder.graph_dim) for _ in self.config.pool)
 
     def step(self, batch: GraphBatch, generator: torch.Generator) -> Metrics:
+        self.draw_head(generator)
+        return super().step(batch, generator)
+
+    def draw_head(self, generator: torch.Generator) -> None:
+        """Draw the head of the epoch, if that is still to be done."""
         if self.drawn_head == _UNDRAWN:
             self.drawn_head.copy_(torch.multinomial(self.q, 1, generator=generator)[0])
-        return super().step(batch, generator)
 
     def choice_loss(self, graph_emb: Tensor, view_emb: Tensor, choice: Tensor, estimating: bool = False) -> Tensor:
         if self.config.head_per == "epoch":
@@ -62,10 +66,10 @@ class JOAOv2(JOAO):
             return self.contrast(self.head[0](graph_emb), self.head[drawn](view_emb))
         z_view = torch.stack([head(view_emb) for head in self.head])
         every_graph = torch.arange(len(choice), device=choice.device)
-        return self.contrast(self.head[self._original](graph_emb), z_view[choice, every_graph])
+        return self.contrast(self.head[self.original](graph_emb), z_view[choice, every_graph])
 
     @property
-    def _original(self) -> int:
+    def original(self) -> int:
         """The head of graphs that nothing changed."""
         return self.config.pool.index("identity") if "identity" in self.config.pool else 0
 

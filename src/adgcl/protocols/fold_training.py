@@ -26,7 +26,7 @@ from adgcl.protocols.solvers.arrays import Floats, Ints
 from adgcl.training.run_config import RunConfig
 from adgcl.training.run_folder import RunFolder
 from adgcl.training.runs import describe_data
-from adgcl.training.trackers import StepReport, Tracker
+from adgcl.training.trackers import StepReport, Tracker, tell
 from adgcl.training.trainer import Trainer
 
 HEAD = "head"
@@ -184,6 +184,9 @@ class OneRun:
     def epoch(self, row: dict[str, Any]) -> None:
         for tracker in self.trackers:
             tracker.epoch({**row, "epoch": self.fold * self.epochs + row["epoch"]})
+
+    def note(self, text: str) -> None:
+        tell(self.trackers, text)
 
     def stop(self) -> None:
         """One model's Trainer stops; the run continues."""

@@ -52,6 +52,7 @@ class Pretraining(Protocol):
         trainer.fit()
         # An earlier command may have trained some of the epochs: their own clocks are added up.
         epochs = [row["seconds"] for row in files.read_metrics()] if files else [time.monotonic() - started]
-        result = SeedRun(run.training.seed, (), last_metrics(trainer), round(sum(epochs), 2), peak_memory_mb())
+        seconds = round(sum(epochs), 2)
+        result = SeedRun(run.training.seed, (), last_metrics(trainer), seconds, peak_memory_mb(), trainer.data["step"])
         result.save(folder)
         return result

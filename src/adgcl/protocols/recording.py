@@ -55,6 +55,7 @@ def make_record(
             "course": _course(r, score, scale),
             "training": r.training,
             "seconds": r.seconds,
+            "step": r.step,
         }
         for i, r in enumerate(runs)
     ]

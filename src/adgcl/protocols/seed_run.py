@@ -21,6 +21,8 @@ class SeedRun:
     training: dict[str, float] = field(default_factory=dict)
     seconds: float = 0.0
     peak_memory_mb: float = 0.0
+    # By which step it was trained, plain or compiled; results of earlier versions are all plain.
+    step: str = "plain"
 
     def selected(self, probe: str, mode: Mode, higher_is_better: bool) -> Selected:
         return select([e for e in self.evaluations if e.probe == probe], mode, higher_is_better)

@@ -117,8 +117,14 @@ class Unsupervised(Protocol):
         if not history.evaluations:
             evaluate(method, trainer.position.epoch, self.config.probes)
         seconds = round(spent + time.monotonic() - started, 2)
-        training = last_metrics(trainer)
-        result = SeedRun(run.training.seed, tuple(history.evaluations), training, seconds, peak_memory_mb())
+        result = SeedRun(
+            run.training.seed,
+            tuple(history.evaluations),
+            last_metrics(trainer),
+            seconds,
+            peak_memory_mb(),
+            trainer.data["step"],
+        )
         result.save(folder)
         return result
 

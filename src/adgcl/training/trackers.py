@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any, Protocol
@@ -15,7 +15,7 @@ _BETWEEN_LINES = 30.0  # seconds between two lines of a log
 
 @dataclass(frozen=True)
 class StepReport:
-    """One finished step: where the run is and what was measured."""
+    """One finished step: where the run is and what was measured; or a `note` about what it is doing instead."""
 
     epoch: int
     epochs: int
@@ -23,6 +23,7 @@ class StepReport:
     steps: int
     graphs: int
     metrics: dict[str, float] = field(default_factory=dict)
+    note: str = ""
 
     @property
     def done(self) -> int:
@@ -36,12 +37,22 @@ class StepReport:
 
 
 class Tracker(Protocol):
-    """Anything that follows a run; `epoch` gets what was measured, and the method's advice under `advice`."""
+    """Anything that follows a run; `epoch` gets what was measured, and the method's advice under `advice`.
+
+    A tracker may also have `note(text)`, which is called when something unusual takes time.
+    """
 
     def start(self, epochs: int, steps: int, done: int) -> None: ...
     def step(self, report: StepReport) -> None: ...
     def epoch(self, row: dict[str, Any]) -> None: ...
     def stop(self) -> None: ...
+
+
+def tell(trackers: Iterable[Tracker], text: str) -> None:
+    """Give a note to the trackers that take notes."""
+    for tracker in trackers:
+        if hasattr(tracker, "note"):
+            tracker.note(text)
 
 
 class Messenger:
@@ -62,6 +73,9 @@ class Messenger:
 
     def epoch(self, row: dict[str, Any]) -> None:
         pass
+
+    def note(self, text: str) -> None:
+        self.send(StepReport(0, 0, 0, 0, 0, note=text))
 
     def stop(self) -> None:
         pass
@@ -139,6 +153,12 @@ class ProgressBar:
 
     def epoch(self, row: dict[str, Any]) -> None:
         pass
+
+    def note(self, text: str) -> None:
+        if self._bar is not None:
+            self._bar.console.print(text, markup=False, soft_wrap=True)
+        elif self.say is not None:
+            self.say(text)
 
     def stop(self) -> None:
         if self._bar is not None:

@@ -8,19 +8,20 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
+from functools import cache
 from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from adgcl.compiled.choice import compiled_step
 from adgcl.core.config import differences
 from adgcl.core.errors import CheckpointError, Interrupted, TrainingError
 from adgcl.core.files import ensure_folder
 from adgcl.core.schema import FeatureSpec, Task
 from adgcl.core.seeds import derived_rng, derived_seed
 from adgcl.encoders.dropout import give_generator
+from adgcl.graphs.kernels.compiled import on_compiling
 from adgcl.graphs.kernels.precision import half_products
 from adgcl.graphs.store.ranges import IntArray
 from adgcl.graphs.store.store import GraphStore
@@ -38,9 +39,13 @@ from adgcl.training.device import keep_freed_memory, pick_device, set_threads
 from adgcl.training.run_config import RunConfig
 from adgcl.training.run_folder import RunFolder
 from adgcl.training.start import find_encoder, prepare_store, start_from
+from adgcl.training.step_choice import choose_step, steps_so_far
 from adgcl.training.tally import NotFinite, Tally
-from adgcl.training.trackers import StepReport, Tracker
+from adgcl.training.trackers import StepReport, Tracker, tell
 
+_COMPILING = (
+    "Compiling inner loops, once on this machine: about ten seconds (`adgcl doctor --compile` does it in advance)."
+)
 # Networks are initialised from torch's global random state, which threads share.
 _initialising = threading.Lock()
 
@@ -82,14 +87,17 @@ class Trainer:
         self.position, self._tally = Position(), Tally(self.device)
         self.generator, self.dropout = (self._generator(place) for place in ("noise", "global"))
         give_generator(self.method, self.dropout)
+        before = None
         if folder is not None:
             # Restored first: a run with other settings must not lose its config.json to this one.
             if resume and folder.checkpoint.exists():
-                self._restore(load_checkpoint(folder.checkpoint))
+                saved = load_checkpoint(folder.checkpoint)
+                self._restore(saved)
+                before = steps_so_far(saved.data)
             folder.create(config, resume)
-        wanted = config.training.step == "auto" and self._in_32_bits
-        self._compiled_step = compiled_step(self.method) if wanted else None
-        self.data["step"] = "plain" if self._compiled_step is None else "compiled"
+        self.choice = choose_step(self.method, config.training, before)
+        self._take_step = self.choice.step or self.method.step
+        self.data["step"] = self.choice.steps
 
     def _generator(self, *place: int | str) -> torch.Generator:
         """A source of random numbers of this run alone."""
@@ -109,8 +117,9 @@ class Trainer:
         self._tally = Tally(self.device, self.position.sums)
         for tracker in self.trackers:
             tracker.start(epochs, self.steps, self.position.epoch * self.steps + self.position.step)
+        announce = cache(lambda: tell(self.trackers, _COMPILING))  # once, however many loops there are
         try:
-            with _polite_interrupts() as interrupted:
+            with _polite_interrupts() as interrupted, on_compiling(announce):
                 while self.position.epoch < epochs:
                     self._run_epoch(epochs, interrupted)
                     self._keep_snapshot()
@@ -146,7 +155,7 @@ class Trainer:
     def _step(self, ids: IntArray, epoch: int) -> None:
         batch = self.store.batch(ids).to(self.device)
         with self._products():
-            metrics = (self._compiled_step or self.method.step)(batch, self.generator)
+            metrics = self._take_step(batch, self.generator)
         try:
             self._tally.add(metrics, len(ids))
         except NotFinite as error:

@@ -52,6 +52,7 @@ def pool(runs: Sequence[SeedRun]) -> SeedRun:
         {},
         round(sum(run.seconds for run in runs), 2),
         max(run.peak_memory_mb for run in runs),
+        " and ".join(sorted({run.step for run in runs})),
     )
 
 

@@ -7,12 +7,14 @@ would cost as much as the whole call. The machine code is cached on disk: only t
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numba
 import torch
 from numba import types
+from numba.core import event
 from numba.extending import intrinsic
 from torch import Tensor
 
@@ -29,6 +31,26 @@ def compiled(loop: Callable[..., None]) -> Callable[..., None]:
         # Neither the package folder nor the user's cache folder is writable: every process compiles again.
         kernel = numba.njit(**options)(loop)
     return kernel
+
+
+class _Tells(event.Listener):
+    """Tells that a loop is being compiled."""
+
+    def __init__(self, tell: Callable[[], object]) -> None:
+        self.tell = tell
+
+    def on_start(self, event: Any) -> None:
+        self.tell()
+
+    def on_end(self, event: Any) -> None:
+        pass
+
+
+@contextmanager
+def on_compiling(tell: Callable[[], object]) -> Iterator[None]:
+    """Call `tell` whenever a loop is compiled because it is not in the cache."""
+    with event.install_listener("numba:compile", _Tells(tell)):
+        yield
 
 
 def compiles(*tensors: Tensor | None) -> bool:

@@ -24,10 +24,10 @@ def induced(batch: GraphBatch, view: View) -> tuple[GraphBatch, View]:
     edges, edge_place = _kept(between)
     owner, target = rows(batch.batch, nodes), rows(place, rows(batch.target, edges))
     smaller = GraphBatch(
-        node_ptr=_ends(owner, batch.num_graphs),
-        edge_ptr=_ends(rows(owner, target), batch.num_graphs),
+        node_ptr=ends(owner, batch.num_graphs),
+        edge_ptr=ends(rows(owner, target), batch.num_graphs),
         batch=owner,
-        crow=_ends(target, len(nodes)),
+        crow=ends(target, len(nodes)),
         col=rows(place, rows(batch.col, edges)),
         target=target,
         # An edge stays together with its reverse: they have the same ends.
@@ -47,7 +47,7 @@ def _kept(mask: Tensor) -> tuple[Tensor, Tensor]:
     return mask.nonzero().squeeze(1), mask.cumsum(0) - 1
 
 
-def _ends(owner: Tensor, groups: int) -> Tensor:
+def ends(owner: Tensor, groups: int) -> Tensor:
     """Where the items of each group start, if the groups stand one after another; the total comes last."""
     counts = torch.bincount(owner, minlength=groups)
     return torch.cat((counts.new_zeros(1), counts.cumsum(0)))
