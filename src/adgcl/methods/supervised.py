@@ -57,7 +57,7 @@ class Supervised(Method):
     Config = SupervisedConfig
     title = "F-GIN"
     protocol = "supervised"
-    other_protocols: ClassVar[tuple[str, ...]] = ("finetune",)
+    other_protocols: ClassVar[tuple[str, ...]] = ("finetune", "semi_supervised")
     needs_labels = True
     config: SupervisedConfig
     target_mean: Tensor

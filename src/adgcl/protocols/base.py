@@ -97,6 +97,15 @@ class Protocol(ABC):
         """How long a seed should take on one core, given the size of its data and networks."""
         return run.training.epochs * epoch_seconds(run, store)
 
+    @property
+    def comparable(self) -> bool:
+        """Whether its settings are those of published tables, so that their figures may stand beside its own."""
+        return True
+
+    def remarks(self, chosen: Sequence[Selected], scale: float) -> list[str]:
+        """What a reader of a Record must know about its results, one of which each seed has `chosen`."""
+        return []
+
     @classmethod
     def describe(cls, record: Record) -> str:
         """What a table says about how a Record of this protocol was evaluated."""

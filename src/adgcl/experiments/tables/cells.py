@@ -18,7 +18,7 @@ from adgcl.experiments.source import LoadedSource
 from adgcl.experiments.tables.rows import Row
 from adgcl.experiments.tables.transfer import Transfer
 from adgcl.methods.base import METHODS
-from adgcl.protocols.finetune import NO_PRETRAINING
+from adgcl.protocols.starts import NO_PRETRAINING
 from adgcl.protocols.selection import Mode
 from adgcl.published import optimal_lambda
 
