@@ -70,6 +70,10 @@ class Encoder(nn.Module):
     layers: nn.ModuleList
     # Whether computing identical nodes of a batch only once pays off: for wide layers it does.
     by_classes: ClassVar[bool] = False
+    # Whether it, and what is trained with it, starts otherwise than the authors of AD-GCL do (see `initialise`).
+    own_start: ClassVar[bool] = False
+    # The time of a pass, in that of a five-layer GINE of the same width.
+    cost: ClassVar[float] = 1.0
 
     def __init__(self, config: EncoderConfig, spec: FeatureSpec) -> None:
         super().__init__()

@@ -14,6 +14,7 @@ from adgcl.core.errors import DataError
 from adgcl.core.records import Record
 from adgcl.core.registry import Registry
 from adgcl.data.dataset import Dataset
+from adgcl.encoders.base import ENCODERS
 from adgcl.graphs.store.store import GraphStore
 from adgcl.protocols.seed_run import SeedRun
 from adgcl.protocols.selection import Mode, Selected
@@ -151,6 +152,7 @@ def check_labels(dataset: Dataset) -> None:
 
 def epoch_seconds(run: RunConfig, store: GraphStore) -> float:
     """How long one epoch of training should take on one core."""
-    width = run.encoder.hidden_dim
+    width, name = run.encoder.hidden_dim, run.encoder.name
     steps = -(-len(store) // run.training.batch_size)
-    return _STEP * steps + _NODE * len(store.in_degree) * width**2 + _EDGE * len(store.edge_source) * width
+    sums = _NODE * len(store.in_degree) * width**2 + _EDGE * len(store.edge_source) * width
+    return _STEP * steps + sums * (ENCODERS[name].cost if name in ENCODERS else 1.0)

@@ -33,7 +33,7 @@ class TrainingConfig(Config):
     epochs: int = Field(20, ge=0, description="passes over the data")
     batch_size: int = Field(32, ge=1, description="graphs per step")
     merge_single: bool = Field(
-        False, description="add a last batch of a single graph, which has no statistics to normalise by, to the previous"
+        False, description="add a last batch of a single graph, which has no variance, to the batch before it"
     )
     seed: int = Field(0, ge=0, description="decides every random number")
     start_from: str = Field(
