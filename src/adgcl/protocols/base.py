@@ -53,6 +53,8 @@ class Protocol(ABC):
     evaluates: ClassVar[bool] = True
     # Whether what it evaluates learns from the labels of its training part; other protocols show a method no labels.
     learns_from_labels: ClassVar[bool] = False
+    # Whether, although it learns from labels, it can also evaluate rows that are computed, by a probe.
+    probes: ClassVar[bool] = False
     # Whether the folds of a seed in strict mode are the same for every method, so that scores can be paired.
     shares_folds: ClassVar[bool] = False
 

@@ -87,7 +87,7 @@ def too_few(rate: float, labelled: int, graphs: int, task: Task, smallest: float
     percent = math.ceil(1e4 * smallest - 1e-9) / 100
     return DataError(
         f"With labels for {100 * rate:g} % of {graphs} training graphs, a fold has {found} and not {lacks}.",
-        f"The smallest share that works here is {percent:g} %: use label_rate={percent / 100:g} or more."
+        f"The smallest share that works here is {percent:g} % (label_rate={percent / 100:g})."
         if smallest <= 1
         else "These graphs have too few labels for any share: label more of them, or use fewer folds.",
     )

@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 from pydantic import Field
 
+from adgcl.core.provenance import peak_memory_mb
 from adgcl.core.records import Record
 from adgcl.data.dataset import Dataset
 from adgcl.graphs.store.store import GraphStore
+from adgcl.methods.base import METHODS
 from adgcl.protocols.base import PROTOCOLS, Protocol, ProtocolConfig, epoch_seconds
 from adgcl.protocols.fold_training import HEAD, Course, train_folds
 from adgcl.protocols.label_parts import Validation, labelled_parts
-from adgcl.protocols.parts import Part
+from adgcl.protocols.parts import Part, labels_of
+from adgcl.protocols.probes import probe_parts
 from adgcl.protocols.seed_run import SeedRun
-from adgcl.protocols.selection import Selected
+from adgcl.protocols.selection import Evaluation, Selected
 from adgcl.protocols.starts import note_of_start, row_of_start
+from adgcl.training.device import one_blas_thread
+from adgcl.training.embedding import embed_dataset
 from adgcl.training.run_config import RunConfig
 from adgcl.training.trackers import Tracker
+from adgcl.training.trainer import build_method
 
 PUBLISHED_RATE = 0.1
 # The time of a pass forward and backward, and of one forward only, in that of a step of AD-GCL.
@@ -42,6 +49,7 @@ class SemiSupervisedConfig(ProtocolConfig):
         description="in strict mode, the labels that choose the epoch: those of a whole fold, or a fifth of the shown",
     )
     evaluate_every: int = Field(1, ge=1, description="epochs between evaluations")
+    patience: int = Field(0, ge=0, description="stop after this many epochs with no better validation score; 0: never")
     num_folds: int = Field(10, ge=3, description="folds where the data has no split of its own")
 
 
@@ -56,6 +64,7 @@ class SemiSupervised(Protocol):
     Config = SemiSupervisedConfig
     title = "few labels"
     learns_from_labels = True
+    probes = True
     shares_folds = True
     config: SemiSupervisedConfig
 
@@ -77,7 +86,26 @@ class SemiSupervised(Protocol):
         if (finished := SeedRun.load(folder)) is not None:
             return finished
         parts = self._parts(dataset, run.training.seed)
-        return train_folds(dataset, parts, run, Course(self.config.evaluate_every), folder, trackers)
+        if not METHODS[run.method.name].trains:
+            return self._probed(dataset, parts, run, folder)
+        course = Course(self.config.evaluate_every, self.config.patience)
+        return train_folds(dataset, parts, run, course, folder, trackers)
+
+    def _probed(self, dataset: Dataset, parts: list[Part], run: RunConfig, folder: Path | None) -> SeedRun:
+        """Rows that are computed and not learned: a linear probe learns from the same labels."""
+        started, seed = time.monotonic(), run.training.seed
+        method = build_method(run, dataset.store.spec, dataset.task)
+        method.begin(dataset.store)
+        spared = self.config.mode == "strict" and self.config.validation == "labels"
+        pairs = [(np.concatenate((p.train, p.valid)) if spared else p.train, p.test) for p in parts]
+        with one_blas_thread():
+            score = probe_parts(
+                embed_dataset(method, dataset), labels_of(dataset), dataset.task, pairs, seed=seed
+            )
+        evaluation = Evaluation(0, HEAD, score.valid, score.test, score.valid_folds, score.test_folds, ())
+        result = SeedRun(seed, (evaluation,), {}, round(time.monotonic() - started, 2), peak_memory_mb())
+        result.save(folder)
+        return result
 
     def _parts(self, dataset: Dataset, seed: int) -> list[Part]:
         config = self.config
@@ -93,6 +121,8 @@ class SemiSupervised(Protocol):
 
     def notes(self, run: RunConfig) -> list[str]:
         shown = f"Labels of {100 * self.config.label_rate:g} % of the training graphs of each fold."
+        if not METHODS[run.method.name].trains:
+            return [shown, "Nothing but a linear probe was trained, and no epoch was chosen."]
         return [shown, *([_LEAKY] if self.config.mode == "as_published" else []), note_of_start(run)]
 
     def remarks(self, chosen: Sequence[Selected], scale: float) -> list[str]:
@@ -105,5 +135,5 @@ class SemiSupervised(Protocol):
     @classmethod
     def describe(cls, record: Record) -> str:
         rate = record.config.get("protocol", {}).get("label_rate", PUBLISHED_RATE)
-        leaky = ", epoch chosen on test folds (leaky)" if record.mode == "as_published" else ""
+        leaky = ", epoch chosen on test folds (leaky)" if _LEAKY in record.notes else ""
         return f"{100 * rate:g} % of labels{leaky}"

@@ -84,7 +84,7 @@ class CellMaker:
     def _useful_seeds(self, cell: Cell) -> int:
         """How many seeds can differ: one, if neither the embedding nor the split is random."""
         if self.starts is not None and self.starts.provides(cell.row.name):
-            return self.seeds
+            return self.starts.useful_seeds(cell.row.name, cell.mode, self.seeds)
         dataset = cell.column.content
         method = METHODS[preset_for(cell.row.name, dataset).method]
         return 1 if method.deterministic and dataset.split is not None else self.seeds

@@ -12,6 +12,7 @@ from adgcl.experiments.presets import named_preset, presets
 from adgcl.experiments.source import LoadedSource
 from adgcl.experiments.tables.transfer import pretraining_job
 from adgcl.methods.base import METHODS
+from adgcl.protocols.selection import Mode
 
 ENDING = "semi"
 _START = "training.start_from"
@@ -29,6 +30,12 @@ class FewLabels:
         """Every row, also those that train from scratch, has a preset for few labels."""
         return True
 
+    def useful_seeds(self, row: str, mode: Mode, wanted: int) -> int:
+        """How many seeds can differ: one, if neither what is learned nor the labels shown are random."""
+        method = named_preset(f"{row}-{ENDING}").method if f"{row}-{ENDING}" in presets() else ""
+        fixed = method in METHODS and METHODS[method].deterministic and mode == "as_published"
+        return 1 if fixed else wanted
+
     def job(self, row: str, asked: Request, data: LoadedSource, seed: int) -> Job:
         """One seed of a row: learning from few labels, after pre-training if the row has any."""
         preset = f"{row}-{ENDING}"
@@ -37,7 +44,8 @@ class FewLabels:
                 f"There is no preset for few labels and {row}.",
                 "`adgcl methods` lists the presets; those for few labels end in -semi.",
             )
-        if METHODS[named_preset(preset).method].needs_labels:
+        method = METHODS[named_preset(preset).method]
+        if method.needs_labels or not method.trains:
             return Job(self._request(row, preset, asked), data, seed, self.work, label=row)
         mode = asked.flags["protocol"]["mode"]
         needs = pretraining_job(preset, data, seed, self.work, mode, self.settings, self.threads)

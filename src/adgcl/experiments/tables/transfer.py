@@ -14,6 +14,7 @@ from adgcl.experiments.planning import Request
 from adgcl.experiments.presets import named_preset, presets
 from adgcl.experiments.source import LoadedSource, Source
 from adgcl.protocols.pretraining import Pretraining
+from adgcl.protocols.selection import Mode
 from adgcl.protocols.starts import NO_PRETRAINING
 from adgcl.training.start import find_encoder
 
@@ -72,6 +73,10 @@ class Transfer:
             )
         corpus = self._corpora.open(known.corpus or self.corpus)
         return pretraining_job(preset, corpus, _SEED, self.work, mode, self.settings, self.threads)
+
+    def useful_seeds(self, row: str, mode: Mode, wanted: int) -> int:
+        """How many seeds can differ: all of them, since heads and dropout do."""
+        return wanted
 
     def provides(self, row: str) -> bool:
         """Whether a row starts from an encoder; others train from scratch."""
