@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from adgcl.core.errors import AdgclError, DataError, Interrupted
+from adgcl.core.errors import DataError, Interrupted
 from adgcl.core.files import ensure_folder
 from adgcl.core.provenance import available_cores
 from adgcl.experiments.evaluation import Watcher
@@ -38,7 +38,6 @@ class LabelRequest:
     pretraining: tuple[str, ...] = ()
     work: Path = Path("runs")
     jobs: int | None = None
-    executor: str = "processes"
     limit: float | None = None
 
 
@@ -100,7 +99,8 @@ def run_labels(plan: LabelPlan, watcher: Watcher | None = None) -> Efficiency:
     request, watcher = plan.request, watcher or Watcher()
     ensure_folder(request.work)
     jobs = plan.every
-    executor = EXECUTORS[request.executor](max(min(request.jobs or available_cores(), len(jobs)), 1))
+    workers = max(min(request.jobs or available_cores(), len(jobs)), 1)
+    executor = EXECUTORS["inline" if workers == 1 else "processes"](workers)
     schedule = Schedule(jobs, executor, request.limit, on_event=watcher)
     watcher.begin(schedule)
     try:
@@ -121,7 +121,7 @@ def _usable(data: LoadedSource, request: LabelRequest) -> tuple[dict[float, floa
     """The rates that every fold of every seed can be taught with, their mean number of labels, and the others."""
     labels: dict[float, float] = {}
     notes: list[str] = []
-    problem: AdgclError | None = None
+    problem: DataError | None = None
     for rate in sorted(set(request.rates)):
         try:
             counts = [
@@ -131,11 +131,11 @@ def _usable(data: LoadedSource, request: LabelRequest) -> tuple[dict[float, floa
             ]
         except DataError as error:
             problem = error
-            notes.append(f"{100 * rate:g} % is left out. {error.message} {error.hint or ''}".rstrip())
+            notes.append(f"{100 * rate:g} % is left out. {error.message}")
         else:
             labels[rate] = float(np.mean(counts))
     if problem is not None and not labels:
-        raise problem
+        raise DataError(problem.message, "Give larger --rates, in percent, or label more graphs.") from problem
     return labels, notes
 
 

@@ -106,6 +106,6 @@ def _strict_shares(data: Labelled, trains: list[Ints], seed: int, rate: float) -
 
 
 def _spared(shown: Ints) -> tuple[Ints, Ints]:
-    """The labels that teach and those that choose the epoch, in the same proportions."""
-    chooses = np.arange(len(shown)) % _SPARED == _SPARED - 1
-    return (shown, shown[:0]) if len(shown) < _FEWEST_TO_SPARE else (shown[~chooses], shown[chooses])
+    """The labels that teach and those that choose the epoch: the beginning and the end of a stratified order."""
+    spared = len(shown) // _SPARED if len(shown) >= _FEWEST_TO_SPARE else 0
+    return shown[: len(shown) - spared], shown[len(shown) - spared :]

@@ -85,9 +85,9 @@ def too_few(rate: float, labelled: int, graphs: int, task: Task, smallest: float
     lacks = f"all {task.num_classes or 2} classes" if task.kind != "regression" else "different values"
     found = {0: "no labelled graph", 1: "1 labelled graph"}.get(labelled, f"{labelled} labelled graphs")
     percent = math.ceil(1e4 * smallest - 1e-9) / 100
-    return DataError(
-        f"With labels for {100 * rate:g} % of {graphs} training graphs, a fold has {found} and not {lacks}.",
-        f"The smallest share that works here is {percent:g} % (label_rate={percent / 100:g})."
-        if smallest <= 1
-        else "These graphs have too few labels for any share: label more of them, or use fewer folds.",
-    )
+    problem = f"With labels for {100 * rate:g} % of {graphs} training graphs, a fold has {found} and not {lacks}"
+    if smallest > 1:
+        advice = "Label more graphs, or use fewer folds with --set num_folds=3."
+        return DataError(f"{problem}, and no share would be enough.", advice)
+    advice = f"Use --set label_rate={percent / 100:g} or more."
+    return DataError(f"{problem}; the smallest share that works is {percent:g} %.", advice)

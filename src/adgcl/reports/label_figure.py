@@ -14,13 +14,15 @@ _WIDTH, _LEFT, _PLOT, _HEIGHT = 860.0, 64.0, 540.0, 320.0
 _MARGIN, _LINE, _LETTERS = 20.0, 20.0, 116
 # Labels at the ends of curves are at least this far apart.
 _APART = 16.0
+# Spreads of several curves at one number of labels stand beside each other.
+_ASIDE = 5.0
 _FLOOR = "#7b8794"
 
 
 def figure_of_labels(found: LabelCurves) -> str:
     """A line for each curve with the spread over seeds, its name at its end, and what it all means on top."""
     said = textwrap.wrap(" ".join(sentences(found)) or "Scores by number of labels.", _LETTERS)
-    top = _MARGIN + 22 + _LINE * len(said) + 14
+    top = _MARGIN + 22 + _LINE * len(said) + 34
     canvas = Canvas(_WIDTH, top + _HEIGHT + 56, f"{found.dataset}: labels and scores")
     canvas.text(_MARGIN, _MARGIN + 8, f"How many labels does {found.dataset} need?", size=17, bold=True)
     for number, line in enumerate(said):
@@ -50,23 +52,22 @@ def _draw(canvas: Canvas, found: LabelCurves, top: float) -> None:
         canvas.text(place, top + _HEIGHT + 20, f"{round(point.labels):,}", anchor="middle", colour=FAINT)
     metric = numbers.metric_label(found.metric, found.higher_is_better)
     canvas.text(_LEFT + _PLOT / 2, top + _HEIGHT + 42, "labels (logarithmic)", anchor="middle", colour=INK)
-    canvas.text(_LEFT - 44, top - 8, metric, colour=INK)
+    canvas.text(_LEFT - 44, top - 12, metric, colour=INK)
     colours = _colours(found.curves)
-    for curve in found.curves:
-        colour = colours[curve.name]
-        for point in curve.points:
-            place, std = x_of(point.labels), point.std or 0.0
-            canvas.line(place, y_axis.place(point.mean - std), place, y_axis.place(point.mean + std), colour)
-        canvas.path([(x_of(p.labels), y_axis.place(p.mean)) for p in curve.points], colour)
-        for point in curve.points:
-            with canvas.note(f"{curve.name}, {round(point.labels)} labels: {_spelled(found, point.mean, point.std)}"):
-                canvas.dot(x_of(point.labels), y_axis.place(point.mean), colour)
+    for number, curve in enumerate(found.curves):
+        colour, aside = colours[curve.name], _ASIDE * (number - (len(found.curves) - 1) / 2)
+        places = [x_of(point.labels) + aside for point in curve.points]
+        canvas.path([(x, y_axis.place(point.mean)) for x, point in zip(places, curve.points)], colour)
+        for x, point in zip(places, curve.points):
+            std = point.std or 0.0
+            about = numbers.mean_std(point.mean, point.std, found.metric)
+            with canvas.note(f"{curve.name}, {round(point.labels)} labels: {about}"):
+                canvas.line(x, y_axis.place(point.mean - std), x, y_axis.place(point.mean + std), colour)
+                canvas.dot(x, y_axis.place(point.mean), colour)
     _name_ends(canvas, found.curves, colours, y_axis, x_of(max(p.labels for p in points)) + 12)
 
 
-def _name_ends(
-    canvas: Canvas, curves: Sequence[Curve], colours: dict[str, str], y_axis: Axis, x: float
-) -> None:
+def _name_ends(canvas: Canvas, curves: Sequence[Curve], colours: dict[str, str], y_axis: Axis, x: float) -> None:
     """The name of each curve beside its last point, moved apart where they would overlap."""
     ordered = sorted(curves, key=lambda curve: y_axis.place(curve.points[-1].mean))
     places = [y_axis.place(curve.points[-1].mean) + 4 for curve in ordered]
@@ -85,7 +86,3 @@ def _colours(curves: Sequence[Curve]) -> dict[str, str]:
     networks = sorted((c for c in curves if c.kind != "floor"), key=lambda curve: curve.kind != "pretrained")
     palette = {curve.name: PALETTE[i % len(PALETTE)] for i, curve in enumerate(networks)}
     return {**palette, **{curve.name: _FLOOR for curve in curves if curve.kind == "floor"}}
-
-
-def _spelled(found: LabelCurves, mean: float, std: float | None) -> str:
-    return numbers.mean_std(mean, std, found.metric)
