@@ -125,7 +125,10 @@ def preset_for(method: str, dataset: Dataset) -> Preset:
             return shipped[f"{method}-{name}"]
     base = shipped[f"adgcl-{family}"]
     settings = {**base.settings, "method": {"name": method}}
-    return Preset(f"{method}-{family}", family=family, settings=settings, protocol=base.protocol)
+    # How embeddings are evaluated says nothing about a method with a protocol of its own.
+    own = METHODS[method].protocol if method in METHODS else ""
+    protocol = base.protocol if own in ("", DEFAULT_PROTOCOL) else {}
+    return Preset(f"{method}-{family}", family=family, settings=settings, protocol=protocol)
 
 
 def features_for(dataset: Dataset, mode: Mode) -> str:
