@@ -17,6 +17,7 @@ def _measurements(parts: list[str]) -> Iterator[Measurement]:
     from benchmarks import (
         embedding,
         evaluation,
+        few_labels_speed,
         molecules,
         parsing,
         start,
@@ -37,6 +38,10 @@ def _measurements(parts: list[str]) -> Iterator[Measurement]:
             transfer_speed.measure_pretraining,
             transfer_speed.measure_finetuning,
             transfer_speed.measure_embedding,
+        ],
+        "labels": [
+            *(lambda s=s: few_labels_speed.measure_step(*s) for s in few_labels_speed.STEPS),
+            few_labels_speed.measure_folds,
         ],
         "embedding": [lambda s=s: embedding.measure(*s) for s in embedding.SETTINGS],
         "parsing": [lambda n=n: parsing.measure(n) for n in parsing.SETS],

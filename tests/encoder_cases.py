@@ -23,6 +23,7 @@ _ONLY: dict[str, dict[str, Case]] = {
 _RICH: dict[str, Case] = {
     "gin": {"node_sizes": (4,), "num_dim": 2},
     "gine": {"node_sizes": (4, 3), "edge_sizes": (3, 2)},
+    "resgcn": {"node_sizes": (4,), "num_dim": 2},
 }
 
 

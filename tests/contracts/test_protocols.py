@@ -38,7 +38,7 @@ def run_for(name: str, seed: int = 0) -> RunConfig:
 
 def protocol(name: str, mode: str = "strict") -> Protocol:
     kind = PROTOCOLS[name]
-    quick = {"evaluate_every": 1, "num_folds": 3}
+    quick = {"evaluate_every": 1, "num_folds": 3, "label_rate": 0.5}
     known = {key: value for key, value in quick.items() if key in kind.Config.model_fields}
     return kind(kind.Config(mode=mode, **known))  # type: ignore[arg-type]
 

@@ -87,7 +87,9 @@ def test_a_tuned_row_is_planned_only_with_a_value(toys):
 
 def test_tables_are_those_of_the_paper():
     unsupervised = {"table1-tu", "table1-ogb", "table-svm", "table-joao-linear", "table-joao-svm"}
-    assert set(layouts()) == unsupervised | {"table2", "table-joao-transfer"}
+    few_labels = {"table3", "table-joao-semi"}
+    assert set(layouts()) == unsupervised | {"table2", "table-joao-transfer"} | few_labels
+    assert layout("table3").methods == ("no_pretrain", "ss_gcn_a", "gae", "infograph", "graphcl", "adgcl")
     assert layout("table-joao-transfer").methods == ("joao", "joaov2", "adgcl")
     assert layout("table-svm").probe == "svm" and layout("table-joao-svm").methods == ("joao", "joaov2", "adgcl")
     with pytest.raises(UnknownNameError, match="table-svn"):

@@ -79,3 +79,12 @@ def test_change_over_its_error_is_welchs_statistic():
 def test_chance_is_that_of_drawing_equal_methods():
     draws = np.random.default_rng(0).normal(size=(2, 20_000, 5)).mean(2)
     assert by_chance(5) == pytest.approx(np.mean(np.abs(draws[0] - draws[1]) > 1), abs=0.01)
+
+
+def test_the_plain_resgcn_is_the_same_network(data_dir):
+    from adgcl.data.load import load_dataset
+    from adgcl.training.trainer import Trainer
+    from benchmarks.few_labels_speed import _run, check_equal
+
+    store = load_dataset("MUTAG", data_dir=data_dir, features="deg+odeg10").store
+    check_equal(Trainer(_run("adgcl-semi"), store))

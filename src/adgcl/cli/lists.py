@@ -42,5 +42,9 @@ class ListCommand(TyperCommand):
         return super().parse_args(ctx, spread(args, self.lists, frozenset(layouts())))
 
 
+class LabelsCommand(ListCommand):
+    lists = frozenset({"--rates"})
+
+
 class ReproduceCommand(ListCommand):
     lists = frozenset({"--datasets", "--methods", "--formats"})

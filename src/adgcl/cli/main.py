@@ -18,6 +18,7 @@ from adgcl.cli import (
     evaluate,
     export,
     finetune,
+    labels,
     methods,
     predict,
     pretrain,
@@ -26,7 +27,7 @@ from adgcl.cli import (
     reproduce,
     settings,
 )
-from adgcl.cli.lists import ReproduceCommand
+from adgcl.cli.lists import LabelsCommand, ReproduceCommand
 from adgcl.cli.screen import print_error
 from adgcl.core.errors import AdgclError, Interrupted
 
@@ -91,6 +92,7 @@ app.command("export", rich_help_panel="Learn and use")(export.export)
 app.command("finetune", rich_help_panel="Learn and use")(finetune.finetune)
 app.command("predict", rich_help_panel="Learn and use")(predict.predict)
 app.command("evaluate", rich_help_panel="Evaluate and report")(evaluate.evaluate)
+app.command("labels", cls=LabelsCommand, rich_help_panel="Evaluate and report")(labels.labels)
 app.command("reproduce", cls=ReproduceCommand, rich_help_panel="Evaluate and report")(reproduce.reproduce)
 app.command("report", rich_help_panel="Evaluate and report")(report.report)
 app.add_typer(data.app, name="data", rich_help_panel="Look things up")

@@ -22,6 +22,8 @@ from adgcl.graphs.store.view import View
 AUTO = "auto"
 # Marks a setting (`json_schema_extra`) that no weight depends on: it may differ from those of a trained encoder.
 WEIGHTLESS: dict[str, Any] = {"weightless": True}
+# A batch as it is.
+_ONE_COPY = Stack((None,), (None,))
 
 
 class EncoderConfig(Config):
@@ -68,6 +70,10 @@ class Encoder(nn.Module):
     layers: nn.ModuleList
     # Whether computing identical nodes of a batch only once pays off: for wide layers it does.
     by_classes: ClassVar[bool] = False
+    # Whether it, and what is trained with it, starts otherwise than the authors of AD-GCL do (see `initialise`).
+    own_start: ClassVar[bool] = False
+    # The time of a pass, in that of a five-layer GINE of the same width.
+    cost: ClassVar[float] = 1.0
 
     def __init__(self, config: EncoderConfig, spec: FeatureSpec) -> None:
         super().__init__()
@@ -108,11 +114,15 @@ class Encoder(nn.Module):
             return Embedding(*(torch.cat(part) for part in zip(*parts)))
         stack = stack_views(batch, views)
         node_emb = self._node_emb(batch, views, stack)
-        return Embedding(node_emb, self.readout(node_emb, batch, stack.copies, stack.node_keep))
+        return Embedding(node_emb, self.graph_rows(node_emb, batch, stack))
+
+    def graph_rows(self, node_emb: Tensor, batch: GraphBatch, stack: Stack) -> Tensor:
+        """What the readout makes of node rows; an encoder may have layers of its own after it."""
+        return self.readout(node_emb, batch, stack.copies, stack.node_keep)
 
     def node_emb(self, batch: GraphBatch) -> Tensor:
         """The node rows alone: all that an augmenter needs."""
-        return self._node_emb(batch, [View()], Stack((None,), (None,)))
+        return self._node_emb(batch, [View()], _ONE_COPY)
 
     def headed(self, batch: GraphBatch, head: nn.Module) -> Embedding:
         """`head(node_emb), graph_emb`, where `head` maps row by row: identical nodes go through it once."""
@@ -120,7 +130,8 @@ class Encoder(nn.Module):
             node_emb, graph_emb = self(batch)
             return Embedding(head(node_emb), graph_emb)
         class_emb, member = self._class_emb(batch)
-        return Embedding(rows(head(class_emb), member), self.readout(rows(class_emb, member), batch, 1, None))
+        graph_emb = self.graph_rows(rows(class_emb, member), batch, _ONE_COPY)
+        return Embedding(rows(head(class_emb), member), graph_emb)
 
     def _node_emb(self, batch: GraphBatch, views: list[View], stack: Stack) -> Tensor:
         if len(views) == 1 and self._goes_by_classes(batch) and views[0].starts_unchanged:

@@ -135,7 +135,8 @@ def _protocol_name(request: Request, file: Tree, preset: Preset, default: str) -
     name = str(asked or preset.protocol.get("name") or only or default or DEFAULT_PROTOCOL)
     if not PROTOCOLS[name].trains:
         raise ConfigError(f"The protocol {name!r} trains nothing.", "Say `adgcl evaluate RUN DATA`.")
-    if PROTOCOLS[name].learns_from_labels and not method.needs_labels:
+    probed = PROTOCOLS[name].probes and not method.trains
+    if PROTOCOLS[name].learns_from_labels and not method.needs_labels and not probed:
         raise ConfigError(
             f"The protocol {name!r} trains with labels, but {preset.method} learns without.",
             f"Use --method supervised; an encoder that {preset.method} has trained goes in by --set start_from=RUN.",

@@ -17,6 +17,7 @@ from adgcl.encoders.base import EncoderConfig, make_encoder
 from adgcl.encoders.heads import initialise
 from adgcl.graphs.store.batch import GraphBatch
 from adgcl.graphs.store.store import GraphStore
+from adgcl.graphs.store.view import View
 from adgcl.methods.base import METHODS, Method, MethodConfig, Metrics, switch
 from adgcl.methods.class_weights import balanced_weights
 from adgcl.methods.optimizer import PlayerAdam
@@ -57,7 +58,7 @@ class Supervised(Method):
     Config = SupervisedConfig
     title = "F-GIN"
     protocol = "supervised"
-    other_protocols: ClassVar[tuple[str, ...]] = ("finetune",)
+    other_protocols: ClassVar[tuple[str, ...]] = ("finetune", "semi_supervised")
     needs_labels = True
     config: SupervisedConfig
     target_mean: Tensor
@@ -118,9 +119,17 @@ class Supervised(Method):
             y = (y - self.target_mean) / self.target_scale
         if self.config.schedule != "none":
             self._set_rates()
-        loss = supervised_loss(self._outputs(batch), y, self.task.kind, self.error, self.class_weights)
+        loss = self.label_loss(batch, y, generator)
         self.update(loss, "encoder")
         return {"loss": loss.detach()}
+
+    def label_loss(self, batch: GraphBatch, y: Tensor, generator: torch.Generator) -> Tensor:
+        """How badly the labels of a batch, regression targets standardised, are predicted."""
+        return self.outputs_loss(self.outputs(batch), y)
+
+    def outputs_loss(self, outputs: Tensor, y: Tensor) -> Tensor:
+        """The loss of the head's outputs."""
+        return supervised_loss(outputs, y, self.task.kind, self.error, self.class_weights)
 
     def end_epoch(self) -> None:
         if self.config.schedule != "none":
@@ -136,7 +145,7 @@ class Supervised(Method):
     def predict(self, batch: GraphBatch) -> Tensor:
         """Logits `[n, classes]` or `[n, tasks]`, or values in the labels' own unit, in evaluation mode."""
         switch(self.encoder, training=False)
-        return self._in_own_unit(self._outputs(batch))
+        return self._in_own_unit(self.outputs(batch))
 
     @torch.no_grad()
     def predict_from(self, graph_emb: Tensor) -> Tensor:
@@ -147,9 +156,10 @@ class Supervised(Method):
     def _in_own_unit(self, outputs: Tensor) -> Tensor:
         return outputs * self.target_scale + self.target_mean if self.task.kind == "regression" else outputs
 
-    def _outputs(self, batch: GraphBatch) -> Tensor:
+    def outputs(self, batch: GraphBatch, view: View | None = None) -> Tensor:
+        """What the head says about graphs, or about a View of them."""
         with torch.set_grad_enabled(torch.is_grad_enabled() and not self.config.frozen_encoder):
-            graph_emb = self.encoder(batch).graph_emb
+            graph_emb = self.encoder(batch, view).graph_emb
         outputs: Tensor = self.head(graph_emb)
         return outputs.float()
 

@@ -14,6 +14,7 @@ from adgcl.core.errors import DataError
 from adgcl.core.records import Record
 from adgcl.core.registry import Registry
 from adgcl.data.dataset import Dataset
+from adgcl.encoders.base import ENCODERS
 from adgcl.graphs.store.store import GraphStore
 from adgcl.protocols.seed_run import SeedRun
 from adgcl.protocols.selection import Mode, Selected
@@ -52,6 +53,8 @@ class Protocol(ABC):
     evaluates: ClassVar[bool] = True
     # Whether what it evaluates learns from the labels of its training part; other protocols show a method no labels.
     learns_from_labels: ClassVar[bool] = False
+    # Whether, although it learns from labels, it can also evaluate rows that are computed, by a probe.
+    probes: ClassVar[bool] = False
     # Whether the folds of a seed in strict mode are the same for every method, so that scores can be paired.
     shares_folds: ClassVar[bool] = False
 
@@ -96,6 +99,15 @@ class Protocol(ABC):
     def seconds(self, run: RunConfig, store: GraphStore) -> float:
         """How long a seed should take on one core, given the size of its data and networks."""
         return run.training.epochs * epoch_seconds(run, store)
+
+    @property
+    def comparable(self) -> bool:
+        """Whether its settings are those of published tables, so that their figures may stand beside its own."""
+        return True
+
+    def remarks(self, chosen: Sequence[Selected], scale: float) -> list[str]:
+        """What a reader of a Record must know about its results, one of which each seed has `chosen`."""
+        return []
 
     @classmethod
     def describe(cls, record: Record) -> str:
@@ -142,6 +154,7 @@ def check_labels(dataset: Dataset) -> None:
 
 def epoch_seconds(run: RunConfig, store: GraphStore) -> float:
     """How long one epoch of training should take on one core."""
-    width = run.encoder.hidden_dim
+    width, name = run.encoder.hidden_dim, run.encoder.name
     steps = -(-len(store) // run.training.batch_size)
-    return _STEP * steps + _NODE * len(store.in_degree) * width**2 + _EDGE * len(store.edge_source) * width
+    sums = _NODE * len(store.in_degree) * width**2 + _EDGE * len(store.edge_source) * width
+    return _STEP * steps + sums * (ENCODERS[name].cost if name in ENCODERS else 1.0)

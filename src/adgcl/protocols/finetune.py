@@ -10,18 +10,14 @@ from pydantic import Field
 from adgcl.core.records import Record
 from adgcl.data.dataset import Dataset
 from adgcl.graphs.store.store import GraphStore
-from adgcl.methods.base import METHODS
 from adgcl.protocols.base import PROTOCOLS, Protocol, ProtocolConfig, epoch_seconds
 from adgcl.protocols.fold_training import HEAD, Course, Rule, train_folds
 from adgcl.protocols.parts import fold_parts
 from adgcl.protocols.seed_run import SeedRun
 from adgcl.protocols.selection import Selected, select
+from adgcl.protocols.starts import note_of_start, row_of_start
 from adgcl.training.run_config import RunConfig
-from adgcl.training.start import encoder_origin
 from adgcl.training.trackers import Tracker
-
-# The row for models trained from scratch.
-NO_PRETRAINING = "no_pretrain"
 
 
 class FinetuneConfig(ProtocolConfig):
@@ -78,23 +74,10 @@ class Finetune(Protocol):
         return run.training.epochs * epoch_seconds(run, store)
 
     def row(self, run: RunConfig, asked: str) -> str:
-        """Transfer tables have a row for every way of pre-training, and one for none."""
-        if asked not in ("", run.method.name):
-            return super().row(run, asked)
-        start = run.training.start_from
-        return str(encoder_origin(start)["method"]) if start else NO_PRETRAINING
+        return row_of_start(run, asked)
 
     def notes(self, run: RunConfig) -> list[str]:
-        if not run.training.start_from:
-            return ["No pre-training: the encoder started from random weights."]
-        origin = encoder_origin(run.training.start_from)
-        title = METHODS[origin["method"]].title if origin["method"] in METHODS else origin["method"]
-        epochs = "1 epoch" if origin["epochs"] == 1 else f"{origin['epochs']} epochs"
-        graphs = f" ({origin['graphs']:,} graphs)" if origin["graphs"] else ""
-        return [
-            f"The encoder was pre-trained by {title}, {epochs} on {origin['data'] or 'unknown data'}{graphs}; "
-            f"SHA-256 of its weights {origin['checksum'][:12]}."
-        ]
+        return [note_of_start(run)]
 
     @classmethod
     def describe(cls, record: Record) -> str:

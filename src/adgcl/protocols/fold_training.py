@@ -132,16 +132,20 @@ def train_fold(
 
 
 def part_scores(method: Supervised, store: GraphStore, parts: Sequence[Ints]) -> list[float]:
-    """The task's metric on each part; NaN where it is undefined."""
-    ids = np.concatenate(parts)
+    """The task's metric on each part; NaN where it is undefined. A graph that is in several parts is computed once."""
+    ids, place = np.unique(np.concatenate(parts), return_inverse=True)
     if not len(ids):
         return [nan] * len(parts)
     device = method.target_mean.device
     chunks = [ids[start : start + _BATCH] for start in range(0, len(ids), _BATCH)]
     outputs = np.concatenate([method.predict(store.batch(chunk).to(device)).cpu().numpy() for chunk in chunks])
-    predicted = np.split(scorable(outputs.astype(np.float64), store.task), np.cumsum([len(p) for p in parts])[:-1])
+    rows = scorable(outputs.astype(np.float64), store.task)[place]
+    predicted = np.split(rows, np.cumsum([len(p) for p in parts])[:-1])
     assert store.y is not None
-    return [score_part(store.task, store.y[part], rows) for part, rows in zip(parts, predicted, strict=True)]
+    return [
+        score_part(store.task, store.y[part], rows) if len(part) else nan
+        for part, rows in zip(parts, predicted, strict=True)
+    ]
 
 
 def scorable(outputs: Floats, task: Task, border: float = 0.0) -> Floats:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -30,7 +29,7 @@ def fold_parts(dataset: Dataset, mode: Mode, seed: int, num_folds: int) -> list[
     As published these are the folds of epoch 0, since here a fold lasts as long as its model. In strict mode the first
     of the inner folds, by which a probe chooses its penalty, is the validation part. Unlabelled graphs are left out.
     """
-    data = check_labelled(np.zeros((len(dataset), 1)), _labels(dataset), dataset.task)
+    data = check_labelled(np.zeros((len(dataset), 1)), labels_of(dataset), dataset.task)
     if dataset.split is not None:
         folds, ids = given_split(data, check_split(dict(dataset.split), data), mode), np.arange(len(dataset))
         masks = (folds.train, folds.valid, folds.test)
@@ -39,9 +38,7 @@ def fold_parts(dataset: Dataset, mode: Mode, seed: int, num_folds: int) -> list[
         folds = cross_validation(data, mode, fold_seed(seed, mode), num_folds)
         strict = mode == "strict"
         masks = (folds.fit[:, 0], folds.held[:, 0], folds.test) if strict else (folds.train, folds.valid, folds.test)
-    parts = [Part(*(ids[mask] for mask in fold)) for fold in zip(*masks, strict=True)]
-    _check_scorable(dataset, parts)
-    return parts
+    return scorable_parts(dataset, [Part(*(ids[mask] for mask in fold)) for fold in zip(*masks, strict=True)])
 
 
 def score_part(task: Task, y: Floats, predicted: Floats) -> float:
@@ -49,14 +46,17 @@ def score_part(task: Task, y: Floats, predicted: Floats) -> float:
     return float(mean_defined(task_scores(task.metric, y, predicted), 0))
 
 
-def _labels(dataset: Dataset) -> Floats:
+def labels_of(dataset: Dataset) -> Floats:
+    """The labels of all graphs; no column where there are none."""
     return np.zeros((len(dataset), 0)) if dataset.store.y is None else dataset.store.y
 
 
-def _check_scorable(dataset: Dataset, parts: Sequence[Part]) -> None:
-    """Whether a metric has a value depends on the labels alone: find out before training."""
-    y = _labels(dataset)
+def scorable_parts(dataset: Dataset, parts: list[Part]) -> list[Part]:
+    """The parts, unless no fold has a score: whether a metric has a value depends on labels alone, so find out before
+    training. A part that is empty in every fold is not meant to be scored."""
+    y = labels_of(dataset)
     for which in ("valid", "test"):
-        ids = [getattr(part, which) for part in parts]
-        if np.isnan([score_part(dataset.task, y[i], np.zeros_like(y[i])) for i in ids]).all():
+        ids = [found for part in parts if len(found := getattr(part, which))]
+        if ids and np.isnan([score_part(dataset.task, y[i], np.zeros_like(y[i])) for i in ids]).all():
             raise undefined(dataset.task.metric)
+    return parts

@@ -73,7 +73,7 @@ def make_record(
         values=values,
         seeds=[r.seed for r in runs],
         runs=rows,
-        published=None if leaky else published_figure(protocol, dataset, name, score),
+        published=None if leaky or not protocol.comparable else published_figure(protocol, dataset, name, score),
         config=full_settings(run, protocol),
         data={
             "name": dataset.name,
@@ -88,7 +88,7 @@ def make_record(
         machine=machine(),
         command=command,
         created=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
-        notes=[*([_LEAKY] if leaky else []), *protocol.notes(run)],
+        notes=[*([_LEAKY] if leaky else []), *protocol.notes(run), *protocol.remarks(chosen, scale)],
     )
 
 

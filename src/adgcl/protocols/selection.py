@@ -61,7 +61,7 @@ def select(evaluations: Sequence[Evaluation], mode: Mode, higher_is_better: bool
 
     `as_published` takes one epoch for all folds, by the mean over folds: a graph that is tested in one fold helps to
     choose the epoch in another. `strict` chooses for every fold by that fold's own validation score. Folds whose score
-    is undefined (NaN) are left out of the means.
+    is undefined (NaN) are left out of the means; where validation says nothing at all, the last epoch counts.
     """
     if mode == "as_published" or len(evaluations[0].test_folds) == 1:
         best = _argbest([e.valid for e in evaluations], higher_is_better)
@@ -70,10 +70,13 @@ def select(evaluations: Sequence[Evaluation], mode: Mode, higher_is_better: bool
     valid = np.array([e.valid_folds for e in evaluations])
     picks = [_argbest(list(column), higher_is_better) for column in valid.T]
     folds = tuple(evaluations[pick].test_folds[fold] for fold, pick in enumerate(picks))
-    best_valid = float(np.nanmean([valid[pick, fold] for fold, pick in enumerate(picks)]))
+    chosen_valid = [value for fold, pick in enumerate(picks) if not isnan(value := float(valid[pick, fold]))]
+    best_valid = float(np.mean(chosen_valid)) if chosen_valid else nan
     return Selected(float(np.nanmean(folds)), best_valid, tuple(evaluations[p].epoch for p in picks), folds)
 
 
 def _argbest(scores: Sequence[float], higher_is_better: bool) -> int:
-    """The first best score, so that a tie goes to the earlier epoch."""
-    return int(np.argmax(scores) if higher_is_better else np.argmin(scores))
+    """The first best score, so that a tie goes to the earlier epoch; the last where no score is defined."""
+    if np.isnan(scores).all():
+        return len(scores) - 1
+    return int(np.nanargmax(scores) if higher_is_better else np.nanargmin(scores))

@@ -9,6 +9,7 @@ from adgcl.core.gaps import Gap
 from adgcl.reports import numbers
 from adgcl.reports.comparison import ComparedCell, Comparison
 from adgcl.reports.formats.csv_text import table_of_values
+from adgcl.reports.leaks import fold_notes, is_leaky, leak_notes
 from adgcl.reports.numbers import printed_label
 from adgcl.reports.ranking import rank
 from adgcl.reports.significance import Duel, Test, duels
@@ -88,7 +89,15 @@ def cell_values(comparison: Comparison) -> list[dict[str, Any]]:
 
 def notes(comparison: Comparison) -> list[str]:
     """All notes below a table."""
-    found = (LEGEND, start_note(comparison), *rank_notes(comparison), test_note(comparison), *gap_notes(comparison))
+    found = (
+        LEGEND,
+        *leak_notes(comparison),
+        start_note(comparison),
+        *fold_notes(comparison),
+        *rank_notes(comparison),
+        test_note(comparison),
+        *gap_notes(comparison),
+    )
     return [note for note in found if note]
 
 
@@ -149,7 +158,9 @@ def _lines(comparison: Comparison, row: str) -> Iterator[Row]:
     name = Cell(printed_label(row))
     for mode in comparison.modes:
         found = [(comparison.cell(mode, row, d), row in comparison.best(mode, d)) for d in comparison.datasets]
-        what = Cell(mode if len(comparison.modes) > 1 else "ours", faint=True)
+        name_of_mode = mode if len(comparison.modes) > 1 else "ours"
+        leaky = any(cell.record and is_leaky(cell.record) for cell, _ in found)
+        what = Cell(f"{name_of_mode}, leaky" if leaky else name_of_mode, faint=True)
         place = rank(comparison, mode).average.get(row)
         end = Cell("" if place is None else f"{place:.2f}")
         yield Row((name, what, *(_ours(*cell) for cell in found), end), mode == comparison.modes[0], about)

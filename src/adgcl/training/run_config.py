@@ -9,6 +9,7 @@ from pydantic import Field, SerializeAsAny
 
 from adgcl.core.config import HARMLESS, Config, Tree, build, merged, parse_overrides
 from adgcl.core.errors import ConfigError, did_you_mean
+from adgcl.data.features import FeatureMode
 from adgcl.encoders.base import AUTO, EncoderConfig, encoder_config
 from adgcl.methods.base import METHODS, MethodConfig
 
@@ -18,9 +19,10 @@ DEFAULT_METHOD = "adgcl"
 class DataConfig(Config):
     """Which features of the data the network sees."""
 
-    features: Literal["auto", "constant", "labels", "degrees", "labels+degrees"] = Field(
+    features: FeatureMode = Field(
         "auto",
-        description="node features: the source's own, degrees, both, or none; auto takes degrees where there are none",
+        description="node features: the source's own, degrees, both, or none; auto takes degrees where there are none; "
+        "deg+odeg100 and deg+odeg10 are those of the published semi-supervised runs",
     )
     atom_features: Literal["ogb", "hu"] = Field("ogb", description="how SMILES become features")
 
@@ -30,6 +32,9 @@ class TrainingConfig(Config):
 
     epochs: int = Field(20, ge=0, description="passes over the data")
     batch_size: int = Field(32, ge=1, description="graphs per step")
+    merge_single: bool = Field(
+        False, description="add a last batch of a single graph, which has no variance, to the batch before it"
+    )
     seed: int = Field(0, ge=0, description="decides every random number")
     start_from: str = Field(
         "", description="start with the trained encoder of this run folder, checkpoint file or packaged encoder"

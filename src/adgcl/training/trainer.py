@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import signal
 import threading
 import time
@@ -107,8 +106,10 @@ class Trainer:
 
     @property
     def steps(self) -> int:
-        """Steps per epoch; the last one may have fewer graphs."""
-        return math.ceil(len(self.store) / self.config.training.batch_size)
+        """Steps per epoch; the last one may have fewer graphs, or one more where a single graph was left over."""
+        whole, rest = divmod(len(self.store), self.config.training.batch_size)
+        merged = self.config.training.merge_single and rest == 1 and whole > 0
+        return whole if merged or not rest else whole + 1
 
     def fit(self, after_epoch: Callable[[int], bool | None] | None = None) -> Method:
         """Train to the last epoch; `after_epoch` runs after each one, before it is saved, and returns True to stop."""
@@ -139,7 +140,8 @@ class Trainer:
         size = self.config.training.batch_size
         self._tally = Tally(self.device, position.sums)
         while position.step < self.steps:
-            ids = order[position.step * size : (position.step + 1) * size]
+            last = position.step + 1 == self.steps
+            ids = order[position.step * size : None if last else (position.step + 1) * size]
             self._step(ids, epoch)
             position.step += 1
             report = StepReport(epoch, epochs, position.step, self.steps, len(ids), self._tally.latest)

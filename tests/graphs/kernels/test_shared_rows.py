@@ -12,19 +12,21 @@ from tests.kernels import compiled_and_torch
 kernels = compiled_and_torch(shared_rows, autouse=True)
 
 
+@pytest.mark.parametrize("own_weighted", [True, False])
 @pytest.mark.parametrize("weighted", [True, False])
 @pytest.mark.parametrize("num_edges", [0, 40])
-def test_it_equals_autograd_of_the_plain_formula(num_edges, weighted):
+def test_it_equals_autograd_of_the_plain_formula(num_edges, weighted, own_weighted):
     torch.manual_seed(0)
     table = torch.randn(5, 7, requires_grad=True)
     own, row, target = torch.randint(5, (9,)), torch.randint(5, (num_edges,)), torch.randint(9, (num_edges,))
     keep = torch.rand(num_edges, requires_grad=True)
-    fast = shared_row_sum(table, own, row, target, keep if weighted else None)
-    slow = torch.stack([table[k] for k in own])
+    own_keep = torch.rand(9, requires_grad=True)
+    fast = shared_row_sum(table, own, row, target, keep if weighted else None, own_keep if own_weighted else None)
+    slow = torch.stack([table[k] * (own_keep[i] if own_weighted else 1.0) for i, k in enumerate(own)])
     for e in range(num_edges):
         slow = slow.index_add(0, target[e : e + 1], table[row[e : e + 1]] * (keep[e] if weighted else 1.0))
     torch.testing.assert_close(fast, slow)
-    inputs = (table, keep) if weighted and num_edges else (table,)
+    inputs = (table, *([keep] if weighted and num_edges else []), *([own_keep] if own_weighted else []))
     for ours, theirs in zip(
         torch.autograd.grad(fast.pow(2).sum(), inputs), torch.autograd.grad(slow.pow(2).sum(), inputs)
     ):

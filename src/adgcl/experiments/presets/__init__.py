@@ -2,7 +2,8 @@
 
 A row is a method, or an experiment with a method that has a name of its own, such as `adgcl-opt`: its file names the
 method in `[settings.method]`, or takes everything from the file it gives as `base` and changes some of it. Any preset
-can also be asked for by its whole name, whatever the data: `adgcl pretrain --preset`.
+can also be asked for by its whole name, whatever the data: `adgcl pretrain --preset`. A file whose name begins with `_`
+is only a base of others.
 """
 
 from __future__ import annotations
@@ -78,7 +79,8 @@ def presets() -> dict[str, Preset]:
         for entry in entries
         if entry.name.endswith(".toml")
     }
-    return {name: Preset(name, **_on_its_base(tree, trees)) for name, tree in trees.items()}
+    rows = {name: tree for name, tree in trees.items() if not name.startswith("_")}
+    return {name: Preset(name, **_on_its_base(tree, trees)) for name, tree in rows.items()}
 
 
 def _on_its_base(tree: dict[str, Any], trees: dict[str, dict[str, Any]]) -> dict[str, Any]:
@@ -123,7 +125,10 @@ def preset_for(method: str, dataset: Dataset) -> Preset:
             return shipped[f"{method}-{name}"]
     base = shipped[f"adgcl-{family}"]
     settings = {**base.settings, "method": {"name": method}}
-    return Preset(f"{method}-{family}", family=family, settings=settings, protocol=base.protocol)
+    # How embeddings are evaluated says nothing about a method with a protocol of its own.
+    own = METHODS[method].protocol if method in METHODS else ""
+    protocol = base.protocol if own in ("", DEFAULT_PROTOCOL) else {}
+    return Preset(f"{method}-{family}", family=family, settings=settings, protocol=protocol)
 
 
 def features_for(dataset: Dataset, mode: Mode) -> str:

@@ -15,10 +15,10 @@ from adgcl.experiments.planning import Request
 from adgcl.experiments.presets import Preset, preset_for, runs_here
 from adgcl.experiments.schedule import gap_of
 from adgcl.experiments.source import LoadedSource
+from adgcl.experiments.tables.few_labels import FewLabels
 from adgcl.experiments.tables.rows import Row
 from adgcl.experiments.tables.transfer import Transfer
 from adgcl.methods.base import METHODS
-from adgcl.protocols.finetune import NO_PRETRAINING
 from adgcl.protocols.selection import Mode
 from adgcl.published import optimal_lambda
 
@@ -55,14 +55,14 @@ class Cell:
 class CellMaker:
     """Expands cells to jobs: what is asked of all of them, how many seeds, and where they keep their state.
 
-    In a table about transfer, rows start from encoders that `transfer` provides.
+    In tables about pre-training, rows start from encoders that `starts` provides.
     """
 
     asked: Request
     seeds: int
     work: Path
     protocol: str = ""
-    transfer: Transfer | None = None
+    starts: Transfer | FewLabels | None = None
 
     def cells(self, rows: Sequence[Row], columns: Sequence[LoadedSource], modes: Sequence[Mode]) -> list[Cell]:
         """Every cell of a table; cells that need the same work need the same Job."""
@@ -83,13 +83,15 @@ class CellMaker:
 
     def _useful_seeds(self, cell: Cell) -> int:
         """How many seeds can differ: one, if neither the embedding nor the split is random."""
+        if self.starts is not None and self.starts.provides(cell.row.name):
+            return self.starts.useful_seeds(cell.row.name, cell.mode, self.seeds)
         dataset = cell.column.content
         method = METHODS[preset_for(cell.row.name, dataset).method]
         return 1 if method.deterministic and dataset.split is not None else self.seeds
 
     def _jobs(self, cell: Cell, seed: int) -> list[Job]:
-        if self.transfer is not None and cell.row.name != NO_PRETRAINING:
-            jobs = [self.transfer.job(cell.row.name, self._asked(cell), cell.column, seed)]
+        if self.starts is not None and self.starts.provides(cell.row.name):
+            jobs = [self.starts.job(cell.row.name, self._asked(cell), cell.column, seed)]
         else:
             jobs = self._trials(cell, seed)
         for job in jobs:

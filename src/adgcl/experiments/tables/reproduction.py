@@ -18,6 +18,7 @@ from adgcl.experiments.schedule import Event, Schedule, gap_of
 from adgcl.experiments.source import LoadedSource
 from adgcl.experiments.tables.cells import Cell, CellMaker
 from adgcl.experiments.tables.columns import open_column
+from adgcl.experiments.tables.few_labels import FewLabels
 from adgcl.experiments.tables.records import cell_gap, cell_records
 from adgcl.experiments.tables.rows import Row, datasets_of, extra_rows, rows_of
 from adgcl.experiments.tables.transfer import DEFAULT_CORPUS, Transfer
@@ -26,6 +27,7 @@ from adgcl.protocols.base import PROTOCOLS
 from adgcl.protocols.finetune import Finetune
 from adgcl.protocols.record_folder import keep
 from adgcl.protocols.selection import Mode
+from adgcl.protocols.semi_supervised import SemiSupervised
 from adgcl.published import PublishedTable
 
 Place = tuple[str, str, str]
@@ -36,7 +38,7 @@ class TableRequest:
     """Which table, which part of it, and with how much effort; `limit` in seconds.
 
     Tables about transfer pre-train on `corpus` with the settings in `pretraining`, except for the rows in `encoders`,
-    which start from a run that is there.
+    which start from a run that is there. Those about few labels pre-train on the graphs of each data set.
     """
 
     table: PublishedTable
@@ -162,12 +164,16 @@ def open_table(request: TableRequest, progress: Any = None) -> Reproduction:
         flags["training"] = {"threads": max(1, available_cores() // jobs)}
     asked = Request(None, None, flags, request.assignments)
     threads = flags.get("training", {}).get("threads", 0)
-    transfer = _transfer(request, threads, progress) if request.table.protocol == Finetune.name else None
-    maker = CellMaker(asked, request.seeds, request.work, request.table.protocol, transfer)
+    maker = CellMaker(asked, request.seeds, request.work, request.table.protocol, _starts(request, threads, progress))
     return Reproduction(request, rows, columns, maker.cells(rows, columns, request.modes))
 
 
-def _transfer(request: TableRequest, threads: int, progress: Any) -> Transfer:
-    return Transfer(
-        request.work, request.corpus, request.pretraining, request.encoders, threads, request.data_dir, progress
-    )
+def _starts(request: TableRequest, threads: int, progress: Any) -> Transfer | FewLabels | None:
+    """Where the rows of a table about pre-training get their encoders."""
+    if request.table.protocol == SemiSupervised.name:
+        return FewLabels(request.work, request.pretraining, threads)
+    if request.table.protocol == Finetune.name:
+        return Transfer(
+            request.work, request.corpus, request.pretraining, request.encoders, threads, request.data_dir, progress
+        )
+    return None

@@ -14,6 +14,8 @@ from adgcl.experiments.planning import Request
 from adgcl.experiments.presets import named_preset, presets
 from adgcl.experiments.source import LoadedSource, Source
 from adgcl.protocols.pretraining import Pretraining
+from adgcl.protocols.selection import Mode
+from adgcl.protocols.starts import NO_PRETRAINING
 from adgcl.training.start import find_encoder
 
 DEFAULT_CORPUS = "ZINC-250K"
@@ -69,12 +71,16 @@ class Transfer:
                 f"There is no preset for pre-training by {row} for {family} data.",
                 f"Pre-train it yourself with `adgcl pretrain`, and add --encoder {row}=RUN.",
             )
-        # Where both modes pre-train alike, they share one run.
-        shared = mode if named_preset(preset).as_published else "as_published"
-        flags = {"protocol": {"mode": shared}, "training": {"threads": self.threads}}
-        request = Request(named_preset(preset).method, None, flags, self.settings, preset)
         corpus = self._corpora.open(known.corpus or self.corpus)
-        return Job(request, corpus, _SEED, self.work, Pretraining.name, label=f"pre-training {row}")
+        return pretraining_job(preset, corpus, _SEED, self.work, mode, self.settings, self.threads)
+
+    def useful_seeds(self, row: str, mode: Mode, wanted: int) -> int:
+        """How many seeds can differ: all of them, since heads and dropout do."""
+        return wanted
+
+    def provides(self, row: str) -> bool:
+        """Whether a row starts from an encoder; others train from scratch."""
+        return row != NO_PRETRAINING
 
     @cached_property
     def _corpora(self) -> _Corpora:
@@ -93,6 +99,17 @@ class _Corpora:
         if name not in self._loaded:
             self._loaded[name] = LoadedSource.of(Source(name, self.data_dir).unlabelled, self.progress)
         return self._loaded[name]
+
+
+def pretraining_job(
+    preset: str, data: LoadedSource, seed: int, work: Path, mode: str, settings: tuple[str, ...] = (), threads: int = 0
+) -> Job:
+    """Pre-training by a preset; where both modes pre-train alike, they share one run."""
+    row = named_preset(preset)
+    shared = mode if row.as_published else "as_published"
+    flags = {"protocol": {"mode": shared}, "training": {"threads": threads}}
+    request = Request(row.method, None, flags, settings, preset)
+    return Job(request, data, seed, work, Pretraining.name, label=f"pre-training {row.row}")
 
 
 def parse_runs(assignments: tuple[str, ...]) -> dict[str, str]:

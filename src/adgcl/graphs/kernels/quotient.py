@@ -56,15 +56,18 @@ class Quotient:
     members: tuple[Tensor, ...]
 
 
-_made: WeakKeyDictionary[GraphBatch, dict[int, Quotient]] = WeakKeyDictionary()
+_made: WeakKeyDictionary[GraphBatch, dict[tuple[int, bool], Quotient]] = WeakKeyDictionary()
 
 
-def quotient(batch: GraphBatch, layers: int) -> Quotient:
-    """The classes of a batch's nodes, made once however many networks of this depth ask for them."""
+def quotient(batch: GraphBatch, layers: int, degrees: bool = False) -> Quotient:
+    """The classes of a batch's nodes, made once however many networks of this depth ask for them.
+
+    With `degrees`, nodes of different degree differ from the start, as they do for layers that divide by it.
+    """
     known = _made.setdefault(batch, {})
-    if layers not in known:
-        known[layers] = _quotient(batch, layers)
-    return known[layers]
+    if (layers, degrees) not in known:
+        known[layers, degrees] = _quotient(batch, layers, degrees)
+    return known[layers, degrees]
 
 
 def opening(batch: GraphBatch, classes: Quotient, edge_keep: Tensor | None, node_keep: Tensor | None) -> Block:
@@ -73,8 +76,8 @@ def opening(batch: GraphBatch, classes: Quotient, edge_keep: Tensor | None, node
     return Block(classes.initial, node_keep, rows(classes.initial, batch.col), batch.target, every, edge_keep)
 
 
-def _quotient(batch: GraphBatch, layers: int) -> Quotient:
-    colours = wl_colours(batch, layers, reals=True)
+def _quotient(batch: GraphBatch, layers: int, degrees: bool) -> Quotient:
+    colours = wl_colours(batch, layers, reals=True, degrees=degrees)
     _, first, member = np.unique(colours[0], return_index=True, return_inverse=True)
     initial = torch.from_numpy(member)
     blocks, members = [], []

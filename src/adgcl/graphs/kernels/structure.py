@@ -19,18 +19,22 @@ _OWN, _FAR = np.uint64(3), np.uint64(5)
 DEGREE_BINS: IntArray = np.concatenate([np.arange(17), 2 ** np.arange(5, 13)])
 
 
-def wl_colours(batch: GraphBatch, iterations: int, reals: bool = False) -> list[Colours]:
+def wl_colours(
+    batch: GraphBatch, iterations: int, reals: bool = False, degrees: bool = False
+) -> list[Colours]:
     """The colours of all nodes: a hash of their labels, then repeatedly of their own and incoming colours.
 
     `c_i <- hash(c_i, sum over edges e = (j -> i) of hash(c_j, label_e))`. Equal neighbourhoods have equal colours in
     any graph; different ones collide once in 2^64. A sum (which wraps around and loses nothing) does not depend on the
     order of nodes or edges, and needs neither sorting nor a table of known colours. With `reals`, real values of nodes
-    and edges are labels too.
+    and edges are labels too, with `degrees` the number of edges that point at a node.
     """
     source = batch.col.numpy()
     starts = batch.crow.numpy().astype(np.int64)
     bond = _labels(batch.num_edges, batch.edge_attr, batch.edge_num if reals else None)
     colour = _labels(batch.num_nodes, batch.x, batch.x_num if reals else None)
+    if degrees:
+        colour = _hashed(colour ^ np.diff(starts).astype(np.uint64))
     colours = [colour]
     for _ in range(iterations):
         total = np.zeros(batch.num_edges + 1, dtype=np.uint64)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -77,6 +77,15 @@ def given_split(data: Labelled, ids: Mapping[str, Ints], mode: Mode) -> Folds:
         return Folds(train, valid, test, train[None], valid[None], scale_inside=True)
     fit, held = _inner_masks(data, ids["train"], mode, 0)
     return Folds(train, valid, test, fit[None], held[None], scale_inside=False)
+
+
+def given_parts(data: Labelled, parts: Sequence[tuple[Ints, Ints]], seed: int) -> Folds:
+    """One fold for each pair of training and test graphs; inner folds of the training part choose the penalty."""
+    n = len(data.y)
+    train, test = (np.stack([_mask(n, part[i]) for part in parts]) for i in range(2))
+    inner = [_inner_masks(data, part[0], "strict", seed) for part in parts]
+    fit, held = (_stack_padded([pair[i] for pair in inner]) for i in range(2))
+    return Folds(train, np.zeros_like(train), test, fit, held, scale_inside=True)
 
 
 def _published_parts(n: int, seed: int, num_folds: int) -> list[tuple[Ints, Ints, Ints]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
 import numpy as np
@@ -11,10 +11,11 @@ from numpy.typing import ArrayLike, NDArray
 from adgcl.core.errors import ConfigError
 from adgcl.core.schema import Task
 from adgcl.protocols.probes.checks import Labelled, check_labelled, check_split
-from adgcl.protocols.probes.folds import Folds, Mode, cross_validation, given_split
+from adgcl.protocols.probes.folds import Folds, Mode, cross_validation, given_parts, given_split
 from adgcl.protocols.probes.kernel import KernelCandidates
 from adgcl.protocols.probes.linear import LinearCandidates
 from adgcl.protocols.probes.selection import ProbeScore, judge
+from adgcl.protocols.solvers.arrays import Ints
 
 ProbeName = Literal["linear", "svm"]
 
@@ -65,6 +66,18 @@ def probe_split(
     _check_names(probe, mode, 2)
     data = check_labelled(graph_emb, y, task)
     return _judge(data, given_split(data, check_split(split, data), mode), probe, mode)
+
+
+def probe_parts(
+    graph_emb: ArrayLike, y: ArrayLike, task: Task, parts: Sequence[tuple[Ints, Ints]], *, seed: int
+) -> ProbeScore:
+    """Evaluate embeddings `[n, d]` with a linear probe on pairs of training and test graphs, in strict mode.
+
+    The training part may be tiny: where its inner folds cannot score a penalty, the middle of the grid is taken.
+    """
+    data = check_labelled(graph_emb, y, task)
+    folds = given_parts(data, parts, seed)
+    return judge(data, folds, LinearCandidates(data, folds, "strict"), "strict", may_be_blind=True)
 
 
 def _judge(data: Labelled, folds: Folds, probe: ProbeName, mode: Mode) -> ProbeScore:

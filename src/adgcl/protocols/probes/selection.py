@@ -40,11 +40,14 @@ class Candidates(Protocol):
         """Predictions `[f, n, t]` of models of the whole training part with the penalties `chosen [f, t]`."""
 
 
-def judge(data: Labelled, folds: Folds, candidates: Candidates, mode: Mode) -> ProbeScore:
+def judge(
+    data: Labelled, folds: Folds, candidates: Candidates, mode: Mode, *, may_be_blind: bool = False
+) -> ProbeScore:
     """Score the candidates: one penalty for all tasks as published, one per task in strict mode.
 
     The validation score is that of the refitted model on the validation part as published, and the score
-    by which the penalty was chosen in strict mode: it has not seen the test part.
+    by which the penalty was chosen in strict mode: it has not seen the test part. It may be undefined only if
+    the choice `may_be_blind`: then the middle of the grid is taken.
     """
     shape = (len(folds.train), data.y.shape[1])
     chosen, best = np.zeros(shape, dtype=np.intp), np.full(shape, np.nan)
@@ -55,7 +58,7 @@ def judge(data: Labelled, folds: Folds, candidates: Candidates, mode: Mode) -> P
     test = _fold_scores(data, predicted, folds.test)
     valid = mean_defined(best, 1) if mode == "strict" else _fold_scores(data, predicted, folds.valid)
     valid_mean, test_mean = (float(mean_defined(scores, 0)) for scores in (valid, test))
-    if np.isnan([valid_mean, test_mean]).any():
+    if np.isnan(test_mean) or (np.isnan(valid_mean) and not may_be_blind):
         raise undefined(data.task.metric)
     picked = chosen if mode == "strict" else chosen[:, :1]
     penalties = tuple(candidates.grid[i] for i in picked.ravel())

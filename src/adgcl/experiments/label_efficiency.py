@@ -1,0 +1,165 @@
+"""Label efficiency: the same data with more and more labels, with and without pre-training."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from adgcl.core.errors import DataError, Interrupted
+from adgcl.core.files import ensure_folder
+from adgcl.core.provenance import available_cores
+from adgcl.experiments.evaluation import Watcher
+from adgcl.experiments.jobs import Job
+from adgcl.experiments.label_ways import Way, ways
+from adgcl.experiments.schedule import Schedule
+from adgcl.experiments.source import LoadedSource
+from adgcl.jobs.executor import EXECUTORS
+from adgcl.protocols.base import check_labels
+from adgcl.protocols.fold_training import HEAD
+from adgcl.protocols.label_parts import labelled_parts
+
+RATES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
+
+
+@dataclass(frozen=True)
+class LabelRequest:
+    """Which shares of the labels to try, how often, by which pre-training, and with how much effort."""
+
+    method: str = "adgcl"
+    rates: tuple[float, ...] = RATES
+    seeds: int = 3
+    folds: int = 5
+    encoders: tuple[str, ...] = ()
+    assignments: tuple[str, ...] = ()
+    pretraining: tuple[str, ...] = ()
+    work: Path = Path("runs")
+    jobs: int | None = None
+    limit: float | None = None
+
+
+@dataclass(frozen=True)
+class Scored:
+    """The scores of one way of learning with one share of the labels, a value for each seed that is finished."""
+
+    way: Way
+    rate: float
+    labels: float
+    values: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Efficiency:
+    """All scores, what there is to say about what is missing, and how many jobs are unfinished."""
+
+    data: LoadedSource
+    scores: tuple[Scored, ...]
+    notes: tuple[str, ...]
+    unfinished: int = 0
+
+
+@dataclass(eq=False)
+class LabelPlan:
+    """The jobs of every way, rate and seed."""
+
+    data: LoadedSource
+    request: LabelRequest
+    labels: Mapping[float, float]
+    jobs: Mapping[tuple[Way, float], list[Job]]
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def every(self) -> list[Job]:
+        """Each job once, those it depends on first."""
+        found = [job for jobs in self.jobs.values() for job in jobs]
+        return list(dict.fromkeys(part for job in found for part in ((job.needs, job) if job.needs else (job,))))
+
+
+def plan_labels(data: LoadedSource, request: LabelRequest) -> LabelPlan:
+    """Check data and rates and lay out the work; rates at which some fold has too few labels are left out."""
+    check_labels(data.content)
+    labels, notes = _usable(data, request)
+    threads = max(1, available_cores() // (request.jobs or available_cores()))
+    found, skipped = ways(data, request.method, request.work, request.encoders, request.pretraining, threads)
+    jobs: dict[tuple[Way, float], list[Job]] = {}
+    for way in found:
+        for rate in labels:
+            flags = _judging(rate, request.folds)
+            jobs[way, rate] = [way.job(flags, request.assignments, seed) for seed in range(request.seeds)]
+            for job in jobs[way, rate]:
+                _ = job.outline  # wrong settings are found here
+    return LabelPlan(data, request, labels, _shared(jobs), [*notes, *skipped])
+
+
+def run_labels(plan: LabelPlan, watcher: Watcher | None = None) -> Efficiency:
+    """Run what is not finished, and collect the scores."""
+    request, watcher = plan.request, watcher or Watcher()
+    ensure_folder(request.work)
+    jobs = plan.every
+    workers = max(min(request.jobs or available_cores(), len(jobs)), 1)
+    executor = EXECUTORS["inline" if workers == 1 else "processes"](workers)
+    schedule = Schedule(jobs, executor, request.limit, on_event=watcher)
+    watcher.begin(schedule)
+    try:
+        schedule.run()
+    except (Interrupted, KeyboardInterrupt) as stopped:
+        raise Interrupted(
+            f"Stopped. Finished work is kept in {request.work}.", "Run the same command again to resume."
+        ) from stopped
+    scores = tuple(scored for key in plan.jobs if (scored := _scored(plan, *key)) is not None)
+    if not scores:
+        raise next(iter(schedule.errors.values()), DataError("No job was finished.", "Give it more time."))
+    failed = [f"{job}: {gap.detail}" for job, gap in schedule.gaps.items() if gap.detail]
+    unfinished = sum(job.result() is None for job in jobs)
+    return Efficiency(plan.data, scores, (*plan.notes, *dict.fromkeys(failed)), unfinished)
+
+
+def _usable(data: LoadedSource, request: LabelRequest) -> tuple[dict[float, float], list[str]]:
+    """The rates that every fold of every seed can be taught with, their mean number of labels, and the others."""
+    labels: dict[float, float] = {}
+    notes: list[str] = []
+    problem: DataError | None = None
+    for rate in sorted(set(request.rates)):
+        try:
+            counts = [
+                len(part.train) + len(part.valid)
+                for seed in range(request.seeds)
+                for part in labelled_parts(data.content, "strict", seed, request.folds, rate, "labels")
+            ]
+        except DataError as error:
+            problem = error
+            notes.append(f"{100 * rate:g} % is left out. {error.message}")
+        else:
+            labels[rate] = float(np.mean(counts))
+    if problem is not None and not labels:
+        raise DataError(problem.message, "Give larger --rates, in percent, or label more graphs.") from problem
+    return labels, notes
+
+
+def _judging(rate: float, folds: int) -> dict[str, Any]:
+    """Strict, and nothing but the labels that are counted may choose the epoch."""
+    about = {"label_rate": rate, "num_folds": folds, "validation": "labels", "patience": 20}
+    return {"protocol": {"name": "semi_supervised", "mode": "strict", **about}}
+
+
+def _shared(jobs: dict[tuple[Way, float], list[Job]]) -> dict[tuple[Way, float], list[Job]]:
+    """Rates share one pre-training for each seed."""
+    known: dict[Path, Job] = {}
+    for job in (job for found in jobs.values() for job in found):
+        if job.needs is not None:
+            job.needs = known.setdefault(job.needs.folder, job.needs)
+    return jobs
+
+
+def _scored(plan: LabelPlan, way: Way, rate: float) -> Scored | None:
+    task = plan.data.content.task
+    scale = 100.0 if task.higher_is_better else 1.0
+    values = [
+        round(scale * job.plan.protocol.select(result, HEAD, task.higher_is_better).test, 6)
+        for job in plan.jobs[way, rate]
+        if (result := job.result()) is not None
+    ]
+    return Scored(way, rate, plan.labels[rate], tuple(values)) if values else None

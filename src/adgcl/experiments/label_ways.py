@@ -1,0 +1,100 @@
+"""Ways to learn from few labels: from scratch, after pre-training on the same graphs, from an encoder, by a probe."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Literal
+
+from adgcl.core.config import merged
+from adgcl.core.errors import AdgclError, ConfigError
+from adgcl.experiments.jobs import FOLDER, Job
+from adgcl.experiments.planning import Request
+from adgcl.experiments.presets import presets
+from adgcl.experiments.source import LoadedSource
+from adgcl.experiments.tables.few_labels import ENDING
+from adgcl.experiments.tables.transfer import pretraining_job
+from adgcl.methods.base import METHODS
+from adgcl.training.packaged import packaged_encoders
+from adgcl.training.start import encoder_origin
+
+Kind = Literal["none", "pretrained", "floor"]
+_START = "training.start_from"
+# Curves take dozens of trainings: molecules get the published encoder, but narrower.
+_MOLECULES = "ogb"
+_NARROW = {"hidden_dim": 128, "readout": "mean", "dropout": 0.0}
+
+
+@dataclass(frozen=True, eq=False)
+class Way:
+    """One curve: its name, what it has before it sees a label, and the work that makes it."""
+
+    name: str
+    kind: Kind
+    request: Request
+    data: LoadedSource
+    work: Path
+    pretraining: tuple[str, tuple[str, ...], int] | None = None
+    values: Mapping[str, Any] = field(default_factory=dict)
+
+    def job(self, flags: Mapping[str, Any], assignments: tuple[str, ...], seed: int) -> Job:
+        """One seed, evaluated as `flags` say; `assignments` are for what learns, not for a floor."""
+        given = () if self.kind == "floor" else assignments
+        label = f"{self.name}, {100 * flags['protocol']['label_rate']:g} % of labels,"
+        request = replace(self.request, flags=merged(self.request.flags, flags), assignments=given)
+        if self.pretraining is None:
+            return Job(request, self.data, seed, self.work, values=self.values, label=label)
+        preset, settings, threads = self.pretraining
+        needs = pretraining_job(preset, self.data, seed, self.work, "strict", settings, threads)
+        return Job(request, self.data, seed, self.work, needs=needs, take={_START: FOLDER}, label=label)
+
+
+def ways(
+    data: LoadedSource, method: str, work: Path, encoders: tuple[str, ...], settings: tuple[str, ...], threads: int
+) -> tuple[list[Way], list[str]]:
+    """Every way that applies to the data, and why a packaged encoder was left out."""
+    molecules = data.content.smiles is not None
+    ending = _MOLECULES if molecules else ENDING
+    preset = f"{method}-{ending}"
+    if preset not in presets() or METHODS[presets()[preset].method].needs_labels:
+        known = sorted(p.removesuffix(f"-{ENDING}") for p in presets() if p.endswith(f"-{ENDING}"))
+        raise ConfigError(
+            f"There are no settings for pre-training {data.name} by {method!r}.", f"Known: {', '.join(known)}."
+        )
+    encoder = {"encoder": _NARROW} if molecules else {}
+    training = {"training": {"threads": threads, "merge_single": True}}
+    scratch = Request("supervised", flags=merged(encoder, training), preset=f"supervised-{ending}")
+    narrow = tuple(f"encoder.{key}={value}" for key, value in encoder.get("encoder", {}).items())
+    title = METHODS[presets()[preset].method].title
+    found = [
+        Way("no pre-training", "none", scratch, data, work),
+        Way(f"{title} pre-training", "pretrained", scratch, data, work, (preset, (*narrow, *settings), threads)),
+    ]
+    started, skipped = _started(data, work, encoders, molecules, training)
+    floor = "ecfp" if molecules else "statistics"
+    title = "ECFP fingerprints" if molecules else "graph statistics"
+    probe = Way(title, "floor", Request(floor, preset=f"{floor}-{ending}"), data, work)
+    return [*found, *started, probe], skipped
+
+
+def _started(
+    data: LoadedSource, work: Path, encoders: tuple[str, ...], molecules: bool, training: dict[str, Any]
+) -> tuple[list[Way], list[str]]:
+    """A way for each encoder that the user names, and for each packaged one that fits molecules."""
+    packaged = [name for name in packaged_encoders() if molecules and name not in encoders]
+    found, skipped = [], []
+    for name in (*encoders, *packaged):
+        preset = "supervised-moleculenet" if molecules else f"supervised-{ENDING}"
+        request = Request("supervised", flags=training, preset=preset)
+        way = Way(Path(name).name, "pretrained", request, data, work, values={_START: name})
+        try:
+            encoder_origin(name)
+            _ = way.job({"protocol": {"name": "semi_supervised", "label_rate": 1.0}}, (), 0).plan
+        except AdgclError as error:
+            if name in encoders:
+                raise
+            skipped.append(f"The packaged encoder {name} is left out. {error.message}")
+        else:
+            found.append(way)
+    return found, skipped

@@ -1,0 +1,56 @@
+"""Rows of a semi-supervised table: every way of pre-training runs once per seed and data set, and serves both modes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from adgcl.core.errors import ConfigError
+from adgcl.experiments.jobs import FOLDER, Job
+from adgcl.experiments.planning import Request
+from adgcl.experiments.presets import named_preset, presets
+from adgcl.experiments.source import LoadedSource
+from adgcl.experiments.tables.transfer import pretraining_job
+from adgcl.methods.base import METHODS
+from adgcl.protocols.selection import Mode
+
+ENDING = "semi"
+_START = "training.start_from"
+
+
+@dataclass(frozen=True)
+class FewLabels:
+    """Where rows get their encoders: by pre-training on the graphs of their own data set, with `settings`."""
+
+    work: Path
+    settings: tuple[str, ...] = ()
+    threads: int = 0
+
+    def provides(self, row: str) -> bool:
+        """Every row, also those that train from scratch, has a preset for few labels."""
+        return True
+
+    def useful_seeds(self, row: str, mode: Mode, wanted: int) -> int:
+        """How many seeds can differ: one, if neither what is learned nor the labels shown are random."""
+        method = named_preset(f"{row}-{ENDING}").method if f"{row}-{ENDING}" in presets() else ""
+        fixed = method in METHODS and METHODS[method].deterministic and mode == "as_published"
+        return 1 if fixed else wanted
+
+    def job(self, row: str, asked: Request, data: LoadedSource, seed: int) -> Job:
+        """One seed of a row: learning from few labels, after pre-training if the row has any."""
+        preset = f"{row}-{ENDING}"
+        if preset not in presets():
+            raise ConfigError(
+                f"There is no preset for few labels and {row}.",
+                "`adgcl methods` lists the presets; those for few labels end in -semi.",
+            )
+        method = METHODS[named_preset(preset).method]
+        if method.needs_labels or not method.trains:
+            return Job(self._request(row, preset, asked), data, seed, self.work, label=row)
+        mode = asked.flags["protocol"]["mode"]
+        needs = pretraining_job(preset, data, seed, self.work, mode, self.settings, self.threads)
+        request = self._request("supervised", f"supervised-{ENDING}", asked)
+        return Job(request, data, seed, self.work, needs=needs, take={_START: FOLDER}, label=row)
+
+    def _request(self, row: str, preset: str, asked: Request) -> Request:
+        return Request(row, asked.config, asked.flags, asked.assignments, preset)

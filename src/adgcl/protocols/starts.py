@@ -1,0 +1,34 @@
+"""Where a model that learns from labels started: which row of a table it is, and what its Record says about it."""
+
+from __future__ import annotations
+
+from adgcl.methods.base import METHODS
+from adgcl.training.run_config import RunConfig
+from adgcl.training.start import encoder_origin
+
+# The row for models trained from scratch.
+NO_PRETRAINING = "no_pretrain"
+_PLAIN = "supervised"
+
+
+def row_of_start(run: RunConfig, asked: str) -> str:
+    """Tables have a row for every way of pre-training, and one for none; a method of its own keeps its name."""
+    name = asked or run.method.name
+    if name != _PLAIN:
+        return name
+    start = run.training.start_from
+    return str(encoder_origin(start)["method"]) if start else NO_PRETRAINING
+
+
+def note_of_start(run: RunConfig) -> str:
+    """What the encoder had learned before it saw labels."""
+    if not run.training.start_from:
+        return "No pre-training: the encoder started from random weights."
+    origin = encoder_origin(run.training.start_from)
+    title = METHODS[origin["method"]].title if origin["method"] in METHODS else origin["method"]
+    epochs = "1 epoch" if origin["epochs"] == 1 else f"{origin['epochs']} epochs"
+    graphs = f" ({origin['graphs']:,} graphs)" if origin["graphs"] else ""
+    return (
+        f"The encoder was pre-trained by {title}, {epochs} on {origin['data'] or 'unknown data'}{graphs}; "
+        f"SHA-256 of its weights {origin['checksum'][:12]}."
+    )

@@ -1,0 +1,64 @@
+"""`adgcl labels` on graphs and on a table of molecules: table, plot, sentence, and clear errors."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import write_tu
+
+QUICK = (
+    "--seeds", "1", "--folds", "3", "--jobs", "1", "--set", "training.epochs=2", "--pretrain-set", "training.epochs=1",
+)  # fmt: skip
+
+
+def smiles_table(path: Path) -> Path:
+    """Alkanes and alcohols: how many carbons, and whether there is an oxygen."""
+    rows = [f"{'C' * n}{'O' * (n % 2)},{n % 2},{n * 0.5}" for n in range(1, 61)]
+    path.write_text("smiles,alcohol,weight\n" + "\n".join(rows) + "\n")
+    return path
+
+
+def test_graphs_get_a_table_a_plot_and_a_sentence(run, tmp_path):
+    data = write_tu(tmp_path / "TOYS")
+    answer = run("labels", str(data), "--rates", "20", "100", *QUICK, "--out", "found", "--json")
+    assert answer.code == 0, answer.text
+    tree = json.loads(answer.out)
+    assert {row["curve"] for row in tree["points"]} == {"no pre-training", "AD-GCL pre-training", "graph statistics"}
+    assert len(tree["points"]) == 6 and tree["unfinished_jobs"] == 0 and len(tree["sentences"]) == 2
+    assert all(Path(name).exists() for name in tree["files"])
+    again = run("labels", str(data), "--rates", "20,100", *QUICK, "--out", "found")
+    assert again.code == 0 and "no pre-training" in again.out and "Kept as found/labels.csv" in again.out
+    assert "finished in" not in again.err, "nothing is trained twice"
+
+
+@pytest.mark.parametrize(("label", "metric"), [("alcohol", "rocauc"), ("weight", "rmse")])
+def test_a_table_of_molecules_is_compared_with_fingerprints(run, tmp_path, label, metric):
+    data = smiles_table(tmp_path / "m.csv")
+    narrow = ("--set", "encoder.hidden_dim=8", "--pretrain-set", "encoder.hidden_dim=8")
+    answer = run("labels", str(data), "--label-column", label, "--rates", "50", *QUICK, *narrow, "--json")
+    assert answer.code == 0, answer.text
+    tree = json.loads(answer.out)
+    assert {row["metric"] for row in tree["points"]} == {metric}
+    assert {row["curve"] for row in tree["points"]} >= {"no pre-training", "AD-GCL pre-training", "ECFP fingerprints"}
+
+
+def test_what_cannot_be_is_said_before_anything_is_trained(run, tmp_path):
+    data = write_tu(tmp_path / "TOYS")
+    small = run("labels", str(data), "--rates", "1", *QUICK)
+    assert small.code == 1 and "the smallest share that works is" in small.err and "--rates" in small.err
+    assert not Path("runs").exists()
+    wrong = run("labels", str(data), "--rates", "120", *QUICK)
+    assert wrong.code == 1 and "120 % is no share" in wrong.err
+    method = run("labels", str(data), "--method", "supervised", *QUICK)
+    assert method.code == 1 and "graphcl" in method.err
+    unlabelled = run("labels", str(smiles_table(tmp_path / "m.csv")), *QUICK)
+    assert unlabelled.code == 1 and "no labels" in unlabelled.err
+
+
+def test_a_rate_that_is_too_small_is_left_out_of_others(run, tmp_path):
+    data = write_tu(tmp_path / "TOYS")
+    answer = run("labels", str(data), "--rates", "1", "100", *QUICK, "-q")
+    assert answer.code == 0 and "1 % is left out" in answer.out

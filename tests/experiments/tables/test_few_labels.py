@@ -1,0 +1,70 @@
+"""A table about few labels pre-trains once for each row and seed, and both modes learn from there."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from adgcl.core.records import read_records
+from adgcl.experiments.tables.reproduction import Reproduction, TableRequest, open_table
+from adgcl.published import layout
+from adgcl.reports.comparison import compare_outcomes
+from adgcl.reports.comparison_tables import main_table, notes
+
+NARROW = ("encoder.hidden_dim=8", "encoder.num_layers=2")
+BOTH = ("as_published", "strict")
+
+
+@pytest.fixture
+def made(toys: Path, tmp_path: Path) -> Any:
+    def make(*methods: str, **changes: Any) -> Reproduction:
+        wanted: dict[str, Any] = {
+            "table": layout("table3"), "datasets": (str(toys),), "methods": methods, "seeds": 2, "jobs": 1,
+            "executor": "inline", "modes": BOTH, "work": tmp_path / "runs", "out": tmp_path / "results",
+            "assignments": (*NARROW, "training.epochs=2", "num_folds=3", "label_rate=0.5"),
+            "pretraining": (*NARROW, "training.epochs=1"),
+        }  # fmt: skip
+        return open_table(TableRequest(**{**wanted, **changes}))
+
+    return make
+
+
+def test_both_modes_learn_from_one_pre_training_of_each_seed(made, tmp_path):
+    table = made("no_pretrain", "ss_gcn_a", "adgcl", "gae", "statistics")
+    before = [str(job) for job in table.jobs if job.label.startswith("pre-training")]
+    expected = [(row, seed) for row in ("adgcl", "gae") for seed in (0, 1)]
+    assert sorted(before) == [f"pre-training {row} on TOYS, as_published, seed {seed}" for row, seed in expected]
+    table.run(table.schedule())
+    outcomes = table.outcomes()
+    assert all(outcome.gap is None for outcome in outcomes.values())
+    seeds = {place[:2]: outcome.record.seeds for place, outcome in outcomes.items()}
+    assert seeds["as_published", "statistics"] == [0], "the same counts and the same labels: a second seed adds nothing"
+    assert all(found == [0, 1] for place, found in seeds.items() if place != ("as_published", "statistics"))
+    trained = {mode: outcomes[mode, "adgcl", "TOYS"].record.config["started_from"]["checksum"] for mode in BOTH}
+    assert len(set(trained.values())) == 1
+    assert len(read_records(tmp_path / "results")) == 10
+    again = made("no_pretrain", "ss_gcn_a", "adgcl", "gae", "statistics")
+    assert all(job.result() is not None for job in again.jobs), "nothing is trained twice"
+    pairs = {place: (found.record, found.gap) for place, found in outcomes.items()}
+    compared = compare_outcomes(layout("table3"), BOTH, ("no_pretrain", "adgcl", "statistics"), ("TOYS",), pairs)
+    lines = [[cell.plain for cell in row.cells][:2] for row in main_table(compared).rows]
+    assert lines[:2] == [["No Pre-Train", "as_published, leaky"], ["", "strict"]]
+    assert lines[4][1] == "as_published", "no epoch was chosen for what is only counted"
+    said = notes(compared)
+    assert any(note.startswith("Leaky:") and "(mode as_published)" in note for note in said)
+    assert sum("over the folds of a seed" in note for note in said) == 2
+
+
+def test_a_row_without_a_preset_is_a_gap(made):
+    cells = made("nadgcl", seeds=1).cells
+    assert {cell.gap.status for cell in cells} == {"failed"} and "few labels" in cells[0].gap.detail
+
+
+def test_too_few_labels_say_which_share_works(made):
+    table = made("no_pretrain", seeds=1, assignments=(*NARROW, "training.epochs=1", "num_folds=3", "label_rate=0.01"))
+    table.run(table.schedule())
+    gaps = {outcome.gap for outcome in table.outcomes().values()}
+    assert {gap.status for gap in gaps} == {"not applicable"}
+    assert all("the smallest share that works is" in gap.detail for gap in gaps)
