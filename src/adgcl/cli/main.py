@@ -16,6 +16,7 @@ from adgcl.cli import (
     doctor,
     embed,
     evaluate,
+    explain,
     finetune,
     methods,
     predict,
@@ -88,6 +89,7 @@ app.command("pretrain", rich_help_panel="Learn and use")(pretrain.pretrain)
 app.command("embed", rich_help_panel="Learn and use")(embed.embed)
 app.command("finetune", rich_help_panel="Learn and use")(finetune.finetune)
 app.command("predict", rich_help_panel="Learn and use")(predict.predict)
+app.command("explain", rich_help_panel="See what was learned")(explain.explain)
 app.command("evaluate", rich_help_panel="Evaluate and report")(evaluate.evaluate)
 app.command("reproduce", cls=ReproduceCommand, rich_help_panel="Evaluate and report")(reproduce.reproduce)
 app.command("report", rich_help_panel="Evaluate and report")(report.report)
