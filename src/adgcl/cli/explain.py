@@ -66,8 +66,8 @@ def explain(
     from adgcl.cli.bad_rows import show_bad_rows
     from adgcl.cli.pages import check_outputs, find_graphs, write_outputs
     from adgcl.cli.progress import Bars
-    from adgcl.insight.edge_table import bond_columns
     from adgcl.insight.explanation import explain_data
+    from adgcl.insight.tables import bond_columns
 
     screen = Screen(as_json, quiet)
     check_outputs(out)

@@ -18,7 +18,9 @@ from adgcl.cli import (
     evaluate,
     explain,
     finetune,
+    graph_map,
     methods,
+    neighbours,
     predict,
     pretrain,
     quickstart,
@@ -90,6 +92,8 @@ app.command("embed", rich_help_panel="Learn and use")(embed.embed)
 app.command("finetune", rich_help_panel="Learn and use")(finetune.finetune)
 app.command("predict", rich_help_panel="Learn and use")(predict.predict)
 app.command("explain", rich_help_panel="See what was learned")(explain.explain)
+app.command("map", rich_help_panel="See what was learned")(graph_map.graph_map)
+app.command("neighbours", rich_help_panel="See what was learned")(neighbours.neighbours)
 app.command("evaluate", rich_help_panel="Evaluate and report")(evaluate.evaluate)
 app.command("reproduce", cls=ReproduceCommand, rich_help_panel="Evaluate and report")(reproduce.reproduce)
 app.command("report", rich_help_panel="Evaluate and report")(report.report)

@@ -19,6 +19,9 @@ DataArgument = Annotated[
     ),
 ]
 RunArgument = Annotated[Path, typer.Argument(metavar="RUN", help="A run folder made by `adgcl pretrain --out`.")]
+EncoderArgument = Annotated[
+    str, typer.Argument(metavar="RUN", help="A run, a checkpoint, a model, or the name of a packaged encoder.")
+]
 
 DataDir = Annotated[
     Path | None,

@@ -28,7 +28,7 @@ def check_outputs(out: Sequence[Path]) -> None:
 
 def write_outputs(out: Sequence[Path], page: Callable[[], str], table: Callable[[], dict[str, Any]]) -> None:
     """Write each file as its ending says."""
-    from adgcl.insight.edge_table import write_columns
+    from adgcl.insight.tables import write_columns
 
     for path in out:
         ending = path.suffix.lower()

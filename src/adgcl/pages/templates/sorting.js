@@ -2,7 +2,8 @@
 // Tables whose headings are buttons are sorted by a click; a second click turns the order round.
 document.querySelectorAll("table.sortable").forEach((table) => {
   const heads = [...table.tHead.rows[0].cells];
-  heads.forEach((head, column) => {
+  heads.forEach((head, place) => {
+    const column = heads.slice(0, place).reduce((sum, other) => sum + other.colSpan, 0);
     const button = head.querySelector("button");
     if (!button) return;
     button.addEventListener("click", () => {

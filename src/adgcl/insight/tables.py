@@ -1,4 +1,4 @@
-"""The table of an explanation: a row for every bond, with every number that the page shows."""
+"""Tables of what was learned: every number that a page shows, as columns."""
 
 from __future__ import annotations
 
@@ -8,15 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from adgcl.core.errors import OutputError
-from adgcl.core.files import atomic_write
 from adgcl.insight.explanation import TRAINED, UNTRAINED, Explanation
-
-TABLES = (".parquet", ".csv")
+from adgcl.insight.graph_map import GraphMap
+from adgcl.insight.neighbours import Neighbours
 
 
 def bond_columns(made: Explanation) -> dict[str, Any]:
-    """Columns by name: the graph, both ends, traits, keep probabilities in both directions and what follows."""
+    """A row for every bond of an explanation: the graph, both ends, traits, probabilities, changes of a prediction."""
     bonds = made.bonds
     rows = made.dataset.rows
     names = np.array([made.title_of(graph) for graph in range(len(made.dataset))], dtype=object)
@@ -36,13 +34,36 @@ def bond_columns(made: Explanation) -> dict[str, Any]:
     return columns
 
 
-def write_bonds(made: Explanation, path: Path) -> None:
-    """Write the table as .parquet or .csv."""
-    ending = path.suffix.lower()
-    if ending not in TABLES:
-        raise OutputError(f"A table of bonds cannot end in {path.suffix!r}.", f"Use one of {', '.join(TABLES)}.")
-    columns = bond_columns(made)
-    atomic_write(path, lambda part: write_columns(part, columns, ending))
+def map_columns(made: GraphMap) -> dict[str, Any]:
+    """A row for every graph of a map: its place in each layout, and what it is coloured by."""
+    dataset = made.dataset
+    columns: dict[str, Any] = {"id": np.array([dataset.store.id_of(i) for i in range(len(dataset))], dtype=object)}
+    for title, points in made.planes.items():
+        name = title.partition(" ")[0].replace("-", "").lower()
+        columns |= {f"{name}_x": points[:, 0], f"{name}_y": points[:, 1]}
+    for colouring in made.colourings:
+        values = colouring.values
+        if colouring.names:
+            names = np.array([*colouring.names, ""], dtype=object)
+            columns[colouring.title] = names[np.where(values < 0, len(colouring.names), values).astype(np.int64)]
+        else:
+            columns[colouring.title] = values
+    return columns
+
+
+def neighbour_columns(made: Neighbours) -> dict[str, Any]:
+    """A row for every query, way of comparing and rank."""
+    count, ranks = made.learned[0].shape
+    asked = np.array([made.queries.store.id_of(i) for i in range(count)], dtype=object)
+    names = np.array([made.dataset.store.id_of(i) for i in range(len(made.dataset))], dtype=object)
+    parts = (("embedding", made.learned), (made.measure, made.known))
+    return {
+        "query": np.concatenate([np.repeat(asked, ranks)] * 2),
+        "by": np.repeat(np.array([name for name, _ in parts], dtype=object), count * ranks),
+        "rank": np.tile(np.arange(1, ranks + 1), 2 * count),
+        "neighbour": np.concatenate([names[places].ravel() for _, (places, _) in parts]),
+        "similarity": np.concatenate([values.ravel() for _, (_, values) in parts]),
+    }
 
 
 def write_columns(path: Path, columns: dict[str, Any], ending: str) -> None:

@@ -1,0 +1,60 @@
+"""Search for the nearest rows: exact by blocks, or by an approximate index where all pairs would take too long."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from adgcl.core.errors import ConfigError
+from adgcl.core.extras import import_extra, is_installed
+from adgcl.core.progress import Count
+
+Index = Literal["auto", "exact", "approximate"]
+Found = tuple[npt.NDArray[np.int64], npt.NDArray[np.float32]]
+# From here on the index of pynndescent is faster than all pairs (docs/see.md has the measurement).
+MANY_PAIRS = 2_000_000_000
+_BLOCK = 512
+
+
+def nearest(
+    rows: npt.NDArray[np.float32],
+    queries: npt.NDArray[np.float32],
+    count: int,
+    index: Index = "auto",
+    progress: Count | None = None,
+) -> Found:
+    """For each query the `count` rows with the largest cosine, best first; both have rows of length 1."""
+    if index not in ("auto", "exact", "approximate"):
+        raise ConfigError(f"There is no index {index!r}.", "Use auto, exact or approximate.")
+    many = len(rows) * len(queries) > MANY_PAIRS
+    if index == "approximate" or (index == "auto" and many and is_installed("pynndescent")):
+        return _approximate(rows, queries, count)
+    return best_of(lambda block: queries[block] @ rows.T, len(queries), count, progress)
+
+
+def best_of(
+    scores: Callable[[slice], npt.NDArray[np.float32]], queries: int, count: int, progress: Count | None = None
+) -> Found:
+    """The `count` best columns of every row of a matrix that is computed block by block; ties by number."""
+    places, values = [], []
+    for start in range(0, queries, _BLOCK):
+        block = scores(slice(start, min(start + _BLOCK, queries)))
+        most = min(count, block.shape[1])
+        part = np.argpartition(-block, most - 1, axis=1)[:, :most]
+        found = np.take_along_axis(block, part, axis=1)
+        order = np.lexsort((part, -found), axis=1)
+        places.append(np.take_along_axis(part, order, axis=1))
+        values.append(np.take_along_axis(found, order, axis=1))
+        if progress is not None:
+            progress(min(start + _BLOCK, queries), queries)
+    return np.concatenate(places).astype(np.int64), np.concatenate(values).astype(np.float32)
+
+
+def _approximate(rows: npt.NDArray[np.float32], queries: npt.NDArray[np.float32], count: int) -> Found:
+    library: Any = import_extra("pynndescent", "map", "The approximate index")
+    made = library.NNDescent(rows, metric="cosine", n_neighbors=max(30, count + 5), random_state=0, n_jobs=1)
+    places, distances = made.query(queries, k=count)
+    return places.astype(np.int64), (1.0 - distances).astype(np.float32)
