@@ -92,7 +92,8 @@ def card(made: Explanation, pictures: Pictures, graph: int) -> dict[str, Any]:
         controls = (UNTRAINED, UNIFORM) if made.importance is None else ()
         for kind in (TRAINED, *controls):
             drop = made.drop[kind][own]
-            caption = f"{kind}: drops {100 * drop.mean():.0f}%" if len(drop) else kind
+            verb = "drops " if kind == TRAINED else ""
+            caption = f"{kind}: {verb}{100 * drop.mean():.0f}%" if len(drop) else kind
             views.append(_view(pictures, graph, drop_marks(made, graph, kind), _described(made, graph, kind), caption))
     columns, rows = _numbers(made, graph)
     mean, spread = (float(scores.mean()), float(scores.std())) if len(scores) else (0.0, 0.0)
