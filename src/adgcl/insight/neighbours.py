@@ -108,9 +108,9 @@ def _by_structure(
     dataset: Dataset, queries: Dataset, count: int, run: LoadedRun, progress: Count | None
 ) -> tuple[str, Found]:
     if dataset.smiles is not None and queries.smiles is not None:
-        rows = packed_fingerprints(dataset.smiles, _RADIUS, _BITS)
-        asked = rows if queries is dataset else packed_fingerprints(queries.smiles, _RADIUS, _BITS)
-        return ECFP, _tanimoto(rows, asked, count, progress)
+        bits = packed_fingerprints(dataset.smiles, _RADIUS, _BITS)
+        theirs = bits if queries is dataset else packed_fingerprints(queries.smiles, _RADIUS, _BITS)
+        return ECFP, _tanimoto(bits, theirs, count, progress)
     rows, asked = _comparable(_statistics(dataset, run), _statistics(queries, run))
     return STATISTICS, nearest(rows, asked, count, "exact", progress)
 

@@ -14,9 +14,10 @@ from adgcl.core.progress import Count
 
 Index = Literal["auto", "exact", "approximate"]
 Found = tuple[npt.NDArray[np.int64], npt.NDArray[np.float32]]
-# From here on the index of pynndescent is faster than all pairs (docs/see.md has the measurement).
+# From here on the index is faster than all pairs (docs/see.md has the measurement).
 MANY_PAIRS = 2_000_000_000
 _BLOCK = 512
+_LINKS, _BREADTH = 16, 80
 
 
 def nearest(
@@ -30,7 +31,7 @@ def nearest(
     if index not in ("auto", "exact", "approximate"):
         raise ConfigError(f"There is no index {index!r}.", "Use auto, exact or approximate.")
     many = len(rows) * len(queries) > MANY_PAIRS
-    if index == "approximate" or (index == "auto" and many and is_installed("pynndescent")):
+    if index == "approximate" or (index == "auto" and many and is_installed("faiss")):
         return _approximate(rows, queries, count)
     return best_of(lambda block: queries[block] @ rows.T, len(queries), count, progress)
 
@@ -54,7 +55,10 @@ def best_of(
 
 
 def _approximate(rows: npt.NDArray[np.float32], queries: npt.NDArray[np.float32], count: int) -> Found:
-    library: Any = import_extra("pynndescent", "map", "The approximate index")
-    made = library.NNDescent(rows, metric="cosine", n_neighbors=max(30, count + 5), random_state=0, n_jobs=1)
-    places, distances = made.query(queries, k=count)
-    return places.astype(np.int64), (1.0 - distances).astype(np.float32)
+    """A graph of near rows, walked from each query (Malkov and Yashunin 2020), by faiss."""
+    faiss: Any = import_extra("faiss", "search", "The approximate index")
+    made = faiss.IndexHNSWFlat(rows.shape[1], _LINKS, faiss.METRIC_INNER_PRODUCT)
+    made.hnsw.efConstruction, made.hnsw.efSearch = _BREADTH, max(_BREADTH, 2 * count)
+    made.add(np.ascontiguousarray(rows))
+    values, places = made.search(np.ascontiguousarray(queries), min(count, len(rows)))
+    return places.astype(np.int64), values.astype(np.float32)

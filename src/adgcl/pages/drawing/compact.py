@@ -52,7 +52,7 @@ def _of_smiles(smiles: Sequence[str]) -> list[tuple[bytes, list[str]]]:
 
 def _of_graphs(dataset: Dataset, progress: Count | None) -> list[tuple[bytes, list[str]]]:
     store, bonds, chemistry = dataset.store, find_bonds(dataset.store), chemistry_of(dataset)
-    found = []
+    found: list[tuple[bytes, list[str]]] = []
     for graph in range(len(dataset)):
         nodes, own = int(store.node_counts[graph]), bonds.of(graph)
         if not 0 < nodes <= _MOST or own.stop - own.start > 255:
