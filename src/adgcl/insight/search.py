@@ -14,8 +14,8 @@ from adgcl.core.progress import Count
 
 Index = Literal["auto", "exact", "approximate"]
 Found = tuple[npt.NDArray[np.int64], npt.NDArray[np.float32]]
-# From here on the index is faster than all pairs (docs/see.md has the measurement).
-MANY_PAIRS = 2_000_000_000
+# From so many queries on, building an index pays off, whatever the number of rows (measured in docs/see.md).
+MANY_QUERIES = 10_000
 _BLOCK = 512
 _LINKS, _BREADTH = 16, 80
 
@@ -30,7 +30,7 @@ def nearest(
     """For each query the `count` rows with the largest cosine, best first; both have rows of length 1."""
     if index not in ("auto", "exact", "approximate"):
         raise ConfigError(f"There is no index {index!r}.", "Use auto, exact or approximate.")
-    many = len(rows) * len(queries) > MANY_PAIRS
+    many = min(len(rows), len(queries)) >= MANY_QUERIES
     if index == "approximate" or (index == "auto" and many and is_installed("faiss")):
         return _approximate(rows, queries, count)
     return best_of(lambda block: queries[block] @ rows.T, len(queries), count, progress)
