@@ -7,7 +7,7 @@ STAMP := $(VENV)/.installed
 # Data for the tests and benchmarks: a folder given by ADGCL_DATA, else ../shared/data when it is there.
 export ADGCL_DATA ?= $(wildcard $(CURDIR)/../shared/data)
 
-.PHONY: install quickstart test wheel-test check results bench clean
+.PHONY: install quickstart test wheel-test check results docs bench clean
 
 install: $(STAMP)
 
@@ -40,6 +40,10 @@ results: install
 	$(BIN)/adgcl report results --out README.md
 	$(BIN)/adgcl report results --out docs/results.md
 	for page in src/adgcl/pretrained/*.md; do $(BIN)/adgcl report results --out $$page; done
+
+# The site, in build/docs; a warning is an error.
+docs: install
+	$(BIN)/sphinx-build -W --keep-going -q -b html docs build/docs
 
 bench: install
 	$(BIN)/python -m benchmarks

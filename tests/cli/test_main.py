@@ -12,7 +12,11 @@ import pytest
 
 from adgcl.cli import main as command
 
-COMMANDS = ("quickstart", "doctor", "pretrain", "embed", "evaluate", "report", "methods", "settings")
+COMMANDS = (
+    "quickstart", "doctor", "pretrain", "embed", "evaluate", "finetune", "predict", "explain", "map", "neighbours",
+    "report", "reproduce", "methods", "settings",
+)  # fmt: skip
+GROUPS = ("Your data", "See what was learned", "The paper", "This machine")
 
 
 def adgcl(*arguments: str, **options: object) -> subprocess.CompletedProcess[str]:
@@ -52,6 +56,23 @@ def test_every_command_has_an_example(run, name: tuple[str, ...]) -> None:
     answer = run(*name, "--help")
     assert answer.code == 0
     assert "Example" in answer.out and f"adgcl {' '.join(name)}" in answer.out.partition("Example")[2]
+
+
+@pytest.mark.parametrize("name", [*[(c,) for c in COMMANDS], ("data", "list"), ("data", "info"), ("data", "prepare")])
+def test_every_command_prints_json(run, name: tuple[str, ...]) -> None:
+    assert "--json" in run(*name, "--help").out
+
+
+def test_help_is_grouped_by_what_a_person_wants(run) -> None:
+    shown = run("--help").out
+    places = [shown.index(f" {group} ") for group in GROUPS]
+    assert places == sorted(places) and all(f" {command} " in shown for command in COMMANDS)
+
+
+def test_shells_can_complete_commands() -> None:
+    asked = {"_ADGCL_COMPLETE": "complete_bash", "COMP_WORDS": "adgcl ex", "COMP_CWORD": "1"}
+    answer = adgcl(env={**os.environ, **asked})
+    assert answer.stdout.split() == ["explain"]
 
 
 def test_unknown_command_is_a_usage_error(run) -> None:

@@ -15,7 +15,8 @@ from packaging.utils import canonicalize_name
 _ROOT = Path(__file__).resolve().parents[2]
 _MOST = 40
 # Where the name that is imported is not the name that is installed.
-_DISTRIBUTIONS = {"sklearn": "scikit-learn", "pydantic_core": "pydantic", "llvmlite": "numba"}
+_DISTRIBUTIONS = {"sklearn": "scikit-learn", "pydantic_core": "pydantic", "llvmlite": "numba", "umap": "umap-learn",
+                  "faiss": "faiss-cpu", "markupsafe": "jinja2"}  # fmt: skip
 # What torch's builds for GPUs bring and its build for processors, which constraints.txt was tried with, does not.
 _GPU = ("nvidia-", "cuda-", "triton")
 
@@ -38,10 +39,12 @@ def test_the_count_follows_requirements_of_requirements(project: dict) -> None:
     extras = project["optional-dependencies"]
     assert "aiohttp" in closure(extras["pyg"]) - found
     assert closure(extras["excel"]) == {"openpyxl", "et-xmlfile"}
+    assert closure(extras["map"]) - found == {"umap-learn", "pynndescent", "tqdm"}
+    assert closure(extras["search"]) - found <= {"faiss-cpu", "packaging"}
 
 
 def test_what_is_declared_is_what_is_imported(project: dict) -> None:
-    extras = [line for name in ("pyg", "excel") for line in project["optional-dependencies"][name]]
+    extras = [line for name in ("pyg", "excel", "map", "search") for line in project["optional-dependencies"][name]]
     declared = {canonicalize_name(Requirement(line).name) for line in [*project["dependencies"], *extras]}
     assert imported(_ROOT / "src" / "adgcl") == declared
 

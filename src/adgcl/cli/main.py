@@ -16,10 +16,13 @@ from adgcl.cli import (
     doctor,
     embed,
     evaluate,
+    explain,
     export,
     finetune,
+    graph_map,
     labels,
     methods,
+    neighbours,
     predict,
     pretrain,
     quickstart,
@@ -48,7 +51,6 @@ app = typer.Typer(
     name="adgcl",
     cls=_Group,
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -80,24 +82,32 @@ def _frame(
       adgcl evaluate runs/mine my.csv               how good are the vectors?
       adgcl finetune runs/mine my.csv --out model   learn your labels
       adgcl predict model new.csv --out pred.csv    predict them
+      adgcl report runs/mine --out report.html      a page to send
       adgcl doctor                                  is everything in place?
+
+    Every command has examples (--help) and prints JSON for scripts (--json).
     """
 
 
-app.command("quickstart", rich_help_panel="Start here")(quickstart.quickstart)
-app.command("doctor", rich_help_panel="Start here")(doctor.doctor)
-app.command("pretrain", rich_help_panel="Learn and use")(pretrain.pretrain)
-app.command("embed", rich_help_panel="Learn and use")(embed.embed)
-app.command("export", rich_help_panel="Learn and use")(export.export)
-app.command("finetune", rich_help_panel="Learn and use")(finetune.finetune)
-app.command("predict", rich_help_panel="Learn and use")(predict.predict)
-app.command("evaluate", rich_help_panel="Evaluate and report")(evaluate.evaluate)
-app.command("labels", cls=LabelsCommand, rich_help_panel="Evaluate and report")(labels.labels)
-app.command("reproduce", cls=ReproduceCommand, rich_help_panel="Evaluate and report")(reproduce.reproduce)
-app.command("report", rich_help_panel="Evaluate and report")(report.report)
-app.add_typer(data.app, name="data", rich_help_panel="Look things up")
-app.command("methods", rich_help_panel="Look things up")(methods.methods)
-app.command("settings", rich_help_panel="Look things up")(settings.settings)
+# What a person wants to do, in the order in which it is wanted.
+_DATA, _SEE, _PAPER, _MACHINE = "Your data", "See what was learned", "The paper", "This machine"
+app.command("quickstart", rich_help_panel=_DATA)(quickstart.quickstart)
+app.command("pretrain", rich_help_panel=_DATA)(pretrain.pretrain)
+app.command("embed", rich_help_panel=_DATA)(embed.embed)
+app.command("export", rich_help_panel=_DATA)(export.export)
+app.command("evaluate", rich_help_panel=_DATA)(evaluate.evaluate)
+app.command("labels", cls=LabelsCommand, rich_help_panel=_DATA)(labels.labels)
+app.command("finetune", rich_help_panel=_DATA)(finetune.finetune)
+app.command("predict", rich_help_panel=_DATA)(predict.predict)
+app.command("explain", rich_help_panel=_SEE)(explain.explain)
+app.command("map", rich_help_panel=_SEE)(graph_map.graph_map)
+app.command("neighbours", rich_help_panel=_SEE)(neighbours.neighbours)
+app.command("report", rich_help_panel=_SEE)(report.report)
+app.command("reproduce", cls=ReproduceCommand, rich_help_panel=_PAPER)(reproduce.reproduce)
+app.command("methods", rich_help_panel=_PAPER)(methods.methods)
+app.command("settings", rich_help_panel=_PAPER)(settings.settings)
+app.add_typer(data.app, name="data", rich_help_panel=_MACHINE)
+app.command("doctor", rich_help_panel=_MACHINE)(doctor.doctor)
 
 
 def run() -> None:

@@ -24,6 +24,9 @@ RunArgument = Annotated[
         metavar="RUN", help="A run folder made by `adgcl pretrain --out`, a checkpoint file, or a packaged encoder."
     ),
 ]
+EncoderArgument = Annotated[
+    str, typer.Argument(metavar="RUN", help="A run, a checkpoint, a model, or the name of a packaged encoder.")
+]
 
 DataDir = Annotated[
     Path | None,

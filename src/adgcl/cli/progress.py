@@ -68,18 +68,28 @@ class Bars:
         from rich.progress import (
             BarColumn,
             Progress,
+            ProgressColumn,
             SpinnerColumn,
+            Task,
             TaskProgressColumn,
             TextColumn,
             TimeElapsedColumn,
             TimeRemainingColumn,
         )
+        from rich.text import Text
+
+        class Rate(ProgressColumn):
+            """How many are done in a second, once that is known."""
+
+            def render(self, task: Task) -> Text:
+                return Text(f"{task.speed:,.0f}/s" if task.speed and task.speed >= 1 else "")
 
         columns = (
             SpinnerColumn(),
             TextColumn("{task.description}"),
             BarColumn(),
             TaskProgressColumn(),
+            Rate(),
             TextColumn("{task.fields[note]}"),
         )
         self._bars = Progress(

@@ -74,7 +74,9 @@ def _print_result(screen: Screen, done: Quickstart) -> None:
     advice = (
         (f"adgcl embed {done.folder} freesolv --out freesolv.parquet", "one vector per molecule"),
         (f"adgcl evaluate {done.folder} freesolv", "evaluate it in strict mode"),
-        (f"adgcl report {done.folder} --out curves.svg", "how its training went"),
+        (f"adgcl explain {done.folder} freesolv --out explain.html", "what its augmenter drops"),
+        (f"adgcl map {done.folder} freesolv --out map.html", "which molecules lie together"),
+        (f"adgcl report {done.folder} --out report.html", "a page to send"),
         ("adgcl pretrain my.csv --smiles-column smiles --out runs/mine", "the same with your own molecules"),
     )
     width = max(len(line) for line, _ in advice)

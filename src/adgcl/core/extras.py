@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import importlib.util
 from typing import Any
 
 from adgcl.core.errors import AdgclError
@@ -24,3 +25,8 @@ def import_extra(module: str, extra: str, purpose: str) -> Any:
         raise MissingExtraError(
             f"{purpose} needs the package {package}, which is not installed.", f'Run `pip install "adgcl[{extra}]"`.'
         ) from error
+
+
+def is_installed(module: str) -> bool:
+    """Whether a package that only some users need is there."""
+    return importlib.util.find_spec(module) is not None

@@ -14,6 +14,7 @@ from adgcl.core.records import Record
 from adgcl.experiments.evaluation import Judged, Watcher, Work, evaluate_loaded
 from adgcl.experiments.planning import Request
 from adgcl.experiments.source import LoadedSource, Source
+from adgcl.protocols.record_folder import keep
 from adgcl.training.checkpoints import load_checkpoint
 from adgcl.training.run_folder import RunFolder
 
@@ -58,6 +59,8 @@ def quickstart(
     trained = judge(title, asked, min(available_cores(), len(SEEDS)))
     _leave_run(trained.jobs[0].folder, folder)
     records = [*floor.records, *yardstick.records, *trained.records]
+    for record in records:
+        keep(record, folder / "records")
     return Quickstart(folder, len(data.content), records, trained.reused)
 
 

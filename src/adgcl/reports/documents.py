@@ -1,4 +1,4 @@
-"""Documents: Records written as Markdown, HTML, LaTeX, CSV or a figure, chosen by the file extension."""
+"""Documents: Records written as Markdown, LaTeX, CSV or a figure, chosen by the file extension."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from adgcl.core.records import Record
 from adgcl.reports.curves import NAMES, curves_of_metrics, figure_of_curves
 from adgcl.reports.figure import figure_of_records
 from adgcl.reports.folders import read_metrics
-from adgcl.reports.formats import csv_text, html, latex, markdown
+from adgcl.reports.formats import csv_text, latex, markdown
 from adgcl.reports.headline import headline
 from adgcl.reports.record_tables import pivots, record_list, record_values
 from adgcl.reports.results_page import frozen_tables, results_page
@@ -80,13 +80,6 @@ def to_csv(records: Sequence[Record]) -> str:
     return csv_text.to_csv(record_values(records))
 
 
-def to_html(records: Sequence[Record]) -> str:
-    """One self-contained page with figure and tables."""
-    tables = [*pivots(records), record_list(records, _EVERY, every=True)]
-    sections = [html.Section(table.title, table) for table in tables]
-    return html.to_page(_TITLE, sections, figure=figure_of_records(records), footer=_footer(records))
-
-
 def _marks(name: str) -> tuple[str, str]:
     return f"<!-- {name}:begin -->", f"<!-- {name}:end -->"
 
@@ -106,7 +99,6 @@ def _footer(records: Sequence[Record]) -> str:
 
 WRITERS: Mapping[str, Callable[[Sequence[Record]], str]] = {
     ".md": to_markdown,
-    ".html": to_html,
     ".tex": to_latex,
     ".csv": to_csv,
     ".svg": figure_of_records,

@@ -56,7 +56,7 @@ def ask(members: Sequence[Supervised], store: GraphStore, progress: Count | None
             graph_emb = member.embed(batch)
             if number == 0:
                 embeddings.append(graph_emb.cpu().numpy())
-            rows[number].append(_answered(member.predict_from(graph_emb), member.task))
+            rows[number].append(answered(member.predict_from(graph_emb), member.task))
         if progress is not None:
             progress(min(start + _BATCH, count), count)
     each = np.stack([np.concatenate(parts) for parts in rows])
@@ -65,7 +65,7 @@ def ask(members: Sequence[Supervised], store: GraphStore, progress: Count | None
     return Answers(each, np.concatenate(embeddings))
 
 
-def _answered(outputs: torch.Tensor, task: Task) -> Floats:
+def answered(outputs: torch.Tensor, task: Task) -> Floats:
     """Values as they are, logits as probabilities."""
     outputs = outputs.double()
     if task.kind == "binary":

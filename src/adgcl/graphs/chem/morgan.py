@@ -17,10 +17,17 @@ Bits = npt.NDArray[np.float32]
 
 def morgan_fingerprints(smiles: Sequence[str], radius: int = 2, bits: int = 2048, workers: int | None = None) -> Bits:
     """Morgan fingerprints, one row of zeros and ones per molecule; many molecules use one process per core."""
-    rows = np.zeros((len(smiles), bits), dtype=np.float32)
+    return np.unpackbits(packed_fingerprints(smiles, radius, bits, workers), axis=1, count=bits).astype(np.float32)
+
+
+def packed_fingerprints(
+    smiles: Sequence[str], radius: int = 2, bits: int = 2048, workers: int | None = None
+) -> npt.NDArray[np.uint8]:
+    """The same with eight bits to a byte: a 32nd of the memory."""
+    rows = np.zeros((len(smiles), -(-bits // 8)), dtype=np.uint8)
     done = 0
     for size, packed in map_chunks(partial(_packed, radius=radius, bits=bits), smiles, workers):
-        rows[done : done + size] = np.unpackbits(packed, axis=1, count=bits)
+        rows[done : done + size] = packed
         done += size
     return rows
 

@@ -1,0 +1,114 @@
+"""Vectors: the embeddings of a data set by a run, a model or a packaged encoder, ready to be compared."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from adgcl.core.progress import Progress
+from adgcl.data.dataset import Dataset
+from adgcl.experiments.model.folder import ABOUT, member_file
+from adgcl.experiments.source import Source
+from adgcl.graphs.store.ranges import IntArray
+from adgcl.training.checkpoints import load_checkpoint
+from adgcl.training.device import keep_freed_memory, pick_device, set_threads
+from adgcl.training.export import Matrix
+from adgcl.training.runs import LoadedRun
+from adgcl.training.start import encoder_weights, find_encoder, start_from
+from adgcl.training.trainer import build_method
+
+_NETWORK = "network/"
+
+
+@dataclass(frozen=True, eq=False)
+class Vectors:
+    """A row for each graph of `dataset`, which has all features of its source, and the run that made the rows."""
+
+    dataset: Dataset
+    matrix: Matrix
+    run: LoadedRun
+    left_out: int = 0
+
+
+def embed_source(
+    place: str | Path,
+    source: Source,
+    *,
+    most: int | None = None,
+    device: str = "auto",
+    progress: Progress | None = None,
+) -> Vectors:
+    """Embed the graphs of `source`; of more than `most` a sample, drawn with a fixed seed, in their order."""
+    run = open_encoder(place, device)
+    whole = source.load(progress=progress)
+    dataset = whole if most is None or len(whole) <= most else sampled(whole, most)
+    rows = embed_with(run, dataset, source, progress)
+    return Vectors(dataset, rows, run, len(whole) - len(dataset))
+
+
+def embed_with(run: LoadedRun, dataset: Dataset, source: Source, progress: Progress | None = None) -> Matrix:
+    """A row for each graph of a data set that was loaded from `source` with all its features."""
+    seen = source.seen_through(dataset, run.config.data)
+    if len(seen) != len(dataset):  # read again with other atom features: the same rows must be chosen
+        seen = _rows_of(seen, dataset)
+    run.method.check_data(seen)
+    return run.embed(seen, None if progress is None else lambda done, total: progress("embed", done, total))
+
+
+def open_encoder(place: str | Path, device: str = "auto") -> LoadedRun:
+    """A run folder, a checkpoint, a model (its first network) or a packaged encoder, open for embedding."""
+    path = Path(place)
+    found = path / member_file(0) if (path / ABOUT).exists() else find_encoder(str(place))
+    checkpoint = load_checkpoint(found)
+    keep_freed_memory()
+    set_threads(checkpoint.config.training.threads, checkpoint.config.encoder.hidden_dim)
+    own = encoder_weights(checkpoint.tensors)
+    if len(own) == sum(name.startswith(_NETWORK) for name in checkpoint.tensors):
+        # The encoder alone was kept: the rest of the method is as good as new, and not needed here.
+        method = build_method(checkpoint.config, checkpoint.spec, checkpoint.task)
+        start_from(method, checkpoint, str(place))
+    else:
+        method = checkpoint.make_method(pick_device(device))
+    return LoadedRun(path, method, checkpoint)
+
+
+def sampled(dataset: Dataset, count: int) -> Dataset:
+    """`count` graphs of a data set, drawn with a fixed seed, in their order."""
+    chosen = np.sort(np.random.default_rng(0).permutation(len(dataset))[:count])
+    return selected(dataset, chosen)
+
+
+def selected(dataset: Dataset, chosen: IntArray) -> Dataset:
+    """Only these graphs, with all that is known about them."""
+    place = np.full(len(dataset), -1)
+    place[chosen] = np.arange(len(chosen))
+    parts = None
+    if dataset.split is not None:
+        parts = {name: (found := place[ids])[found >= 0] for name, ids in dataset.split.items()}
+    rows = np.arange(len(dataset)) if dataset.rows is None else np.asarray(dataset.rows)
+    smiles = None if dataset.smiles is None else [dataset.smiles[i] for i in chosen]
+    return replace(dataset, store=dataset.store.select(chosen), split=parts, rows=rows[chosen], smiles=smiles)
+
+
+def standardised(matrix: Matrix) -> Matrix:
+    """Columns with mean 0 and deviation 1; constant ones become 0."""
+    spread = matrix.std(axis=0)
+    made: Matrix = ((matrix - matrix.mean(axis=0)) / np.where(spread > 1e-12, spread, 1.0)).astype(np.float32)
+    return made
+
+
+def unit_rows(matrix: npt.NDArray[Any]) -> Matrix:
+    """Rows of length 1, so that a product of two is their cosine; rows of zeros stay."""
+    length = np.linalg.norm(matrix, axis=1, keepdims=True)
+    made: Matrix = (matrix / np.where(length > 0, length, 1.0)).astype(np.float32)
+    return made
+
+
+def _rows_of(seen: Dataset, dataset: Dataset) -> Dataset:
+    own = np.arange(len(seen)) if seen.rows is None else np.asarray(seen.rows)
+    wanted = np.arange(len(dataset)) if dataset.rows is None else np.asarray(dataset.rows)
+    return selected(seen, np.flatnonzero(np.isin(own, wanted)))

@@ -1,0 +1,148 @@
+"""Neighbours, search and maps: against scikit-learn and RDKit."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from rdkit import Chem, DataStructs
+from rdkit.Chem import rdFingerprintGenerator
+from sklearn.decomposition import PCA
+from sklearn.neighbors import NearestNeighbors
+
+from adgcl.core.errors import CheckpointError, ConfigError, UnknownNameError
+from adgcl.core.extras import is_installed
+from adgcl.data.load import load_dataset
+from adgcl.experiments.source import Source
+from adgcl.insight import graph_map, search
+from adgcl.insight.graph_map import map_data
+from adgcl.insight.neighbours import STATISTICS, find_neighbours
+from adgcl.insight.projection import principal_components, projections
+from adgcl.insight.vectors import open_encoder, selected, standardised, unit_rows
+from tests.graph_cases import random_store
+from tests.insight_cases import MOLECULES, finished_run
+
+RNG = np.random.default_rng(0)
+ROWS = unit_rows(RNG.normal(size=(700, 12)))
+FREESOLV = Source("freesolv")
+
+
+def test_exact_search_is_that_of_scikit_learn() -> None:
+    places, values = search.nearest(ROWS, ROWS[:600], 7, "exact")
+    known = NearestNeighbors(n_neighbors=7, metric="cosine", algorithm="brute").fit(ROWS)
+    distance, expected = known.kneighbors(ROWS[:600])
+    assert (places == expected).mean() > 0.999 and values == pytest.approx(1 - distance, abs=1e-5)
+
+
+@pytest.mark.skipif(not is_installed("faiss"), reason="needs adgcl[search]")
+def test_the_approximate_index_finds_nearly_all() -> None:
+    exact, _ = search.nearest(ROWS, ROWS, 10, "exact")
+    found, values = search.nearest(ROWS, ROWS, 10, "approximate")
+    recall = np.mean([len(set(a) & set(b)) / 10 for a, b in zip(exact, found)])
+    assert recall > 0.95 and (np.diff(values, axis=1) <= 1e-6).all()
+
+
+def test_unknown_index() -> None:
+    with pytest.raises(ConfigError, match="fast"):
+        search.nearest(ROWS, ROWS, 3, "fast")  # type: ignore[arg-type]
+
+
+def test_tanimoto_is_that_of_rdkit() -> None:
+    made = find_neighbours(finished_run(), Source(list(MOLECULES)), count=4)
+    generator = rdFingerprintGenerator.GetMorganGenerator(radius=2, fpSize=2048)
+    prints = [generator.GetFingerprint(Chem.MolFromSmiles(text)) for text in MOLECULES]
+    for query in range(len(MOLECULES)):
+        assert query not in made.known[0][query] and query not in made.learned[0][query]
+        expected = np.array(DataStructs.BulkTanimotoSimilarity(prints[query], prints))
+        assert made.known[1][query] == pytest.approx(expected[made.known[0][query]])
+        expected[query] = -1
+        assert sorted(made.known[1][query])[::-1] == pytest.approx(sorted(expected)[::-1][:4])
+
+
+def test_strangers_are_compared_with_the_data() -> None:
+    made = find_neighbours(finished_run(), Source(list(MOLECULES)), Source(["CCO", "c1ccccc1"]), count=3)
+    assert (made.itself == -1).all() and made.learned[0][:, 0].tolist() == [0, 1]
+    assert made.known[1][:, 0] == pytest.approx([1, 1])
+
+
+def test_a_sample_of_queries_keeps_its_place() -> None:
+    made = find_neighbours(finished_run(), Source(list(MOLECULES)), count=3, most=5)
+    assert len(made.queries) == 5 and made.left_out == len(MOLECULES) - 5
+    assert [MOLECULES[i] for i in made.itself] == list(made.queries.smiles)
+    assert (made.learned[0] != made.itself[:, None]).all()
+
+
+def test_labels_of_neighbours_are_compared() -> None:
+    made = find_neighbours(finished_run(), FREESOLV, count=5)
+    likeness = made.likeness()
+    y = made.dataset.store.y[:, 0]
+    assert likeness["known"] == pytest.approx(np.abs(y[:, None] - y[made.known[0]]).mean())
+    assert likeness["known"] < likeness["chance"]
+
+
+def test_principal_components_are_those_of_scikit_learn() -> None:
+    rows = standardised(RNG.normal(size=(60, 9)) @ RNG.normal(size=(9, 9)))
+    made, shares = principal_components(rows, 4)
+    known = PCA(4).fit(rows)
+    assert np.abs(made) == pytest.approx(np.abs(known.transform(rows)), abs=1e-4)
+    assert shares == pytest.approx(known.explained_variance_ratio_, abs=1e-6)
+
+
+def test_projections_of_few_and_equal_graphs() -> None:
+    same = np.zeros((12, 5), dtype=np.float32)
+    for wanted in ("pca", "tsne"):
+        for plane in projections(same, wanted).values():
+            assert plane.shape == (12, 2) and np.isfinite(plane).all()
+    assert list(projections(same[:3], "tsne")) == ["PCA (0% of the variance)"]
+    with pytest.raises(ConfigError, match="mds"):
+        projections(same, "mds")  # type: ignore[arg-type]
+
+
+def test_a_map_knows_labels_sizes_clusters_and_parts() -> None:
+    made = map_data(finished_run(), FREESOLV, projection="pca", clusters=4)
+    titles = {colouring.title: colouring for colouring in made.colourings}
+    assert list(titles) == ["expt", "cluster", "nodes", "split"]
+    assert titles["nodes"].values.tolist() == made.dataset.store.node_counts.tolist()
+    sizes = np.bincount(made.clusters)
+    assert len(sizes) == 4 and (np.diff(sizes) <= 0).all() and sizes.sum() == 642
+    assert made.clusters[made.centres].tolist() == [0, 1, 2, 3]
+    split = titles["split"]
+    assert (np.flatnonzero(split.values == 2) == np.sort(made.dataset.split["test"])).all()
+    with pytest.raises(UnknownNameError, match="logP"):
+        graph_map.check_colour(made, "logP")
+
+
+def test_a_sample_keeps_everything_aligned() -> None:
+    whole = load_dataset("freesolv")
+    part = selected(whole, np.array([5, 9, 600]))
+    assert list(part.smiles) == [whole.smiles[i] for i in (5, 9, 600)] and part.rows.tolist() == [5, 9, 600]
+    assert part.store.ids == [whole.store.ids[i] for i in (5, 9, 600)]
+    assert sum(map(len, part.split.values())) == 3
+    where = {name for name, ids in whole.split.items() if 600 in ids}
+    assert {name for name, ids in part.split.items() if 2 in ids} == where
+
+
+def test_graphs_that_are_no_molecules_are_compared_by_statistics() -> None:
+    from adgcl.experiments.planning import Request
+    from adgcl.experiments.pretraining import pretrain
+
+    store = random_store(30, node_sizes=(3,), edgeless=False)
+    folder = finished_run().parent / "graphs"
+    request = Request("adgcl", flags={"training": {"epochs": 1}}, assignments=("encoder.hidden_dim=8",))
+    pretrain(Source(store), folder, request)
+    made = find_neighbours(folder, Source(store), count=3)
+    assert made.measure == STATISTICS and made.known[0].shape == (30, 3)
+
+
+def test_encoders_alone_are_enough(tmp_path) -> None:
+    from safetensors import safe_open
+    from safetensors.torch import load_file, save_file
+
+    whole = finished_run() / "checkpoint.safetensors"
+    tensors = {name: value for name, value in load_file(whole).items() if name.startswith("network/encoder.")}
+    with safe_open(whole, framework="pt") as file:
+        save_file(tensors, tmp_path / "encoder.safetensors", metadata=file.metadata())
+    dataset = load_dataset(list(MOLECULES))
+    expected = open_encoder(finished_run()).embed(dataset)
+    assert (open_encoder(tmp_path / "encoder.safetensors").embed(dataset) == expected).all()
+    with pytest.raises(CheckpointError, match="packaged"):
+        open_encoder("nosuch-gin")
