@@ -27,7 +27,7 @@ def test_graphs_get_a_table_a_plot_and_a_sentence(run, tmp_path):
     assert answer.code == 0, answer.text
     tree = json.loads(answer.out)
     assert {row["curve"] for row in tree["points"]} == {"no pre-training", "AD-GCL pre-training", "graph statistics"}
-    assert len(tree["points"]) == 6 and tree["unfinished_jobs"] == 0 and len(tree["sentences"]) == 2
+    assert len(tree["points"]) == 6 and tree["unfinished_jobs"] == 0 and len(tree["sentences"]) == 3
     assert all(Path(name).exists() for name in tree["files"])
     again = run("labels", str(data), "--rates", "20,100", *QUICK, "--out", "found")
     assert again.code == 0 and "no pre-training" in again.out and "Kept as found/labels.csv" in again.out

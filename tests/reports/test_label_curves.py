@@ -83,3 +83,5 @@ def test_one_seed_has_no_spread():
     assert one.points[0].std is None
     assert label_table(curves(one)).rows[0].cells[2].plain == "65.00"
     figure_of_labels(curves(one))
+    floor = Curve("graph statistics", "floor", (Point(0.1, 100, (60.0,)),))
+    assert sentences(curves(one, floor))[-1] == "One seed proves little."

@@ -53,6 +53,10 @@ class LabelCurves:
     notes: tuple[str, ...] = ()
 
     @property
+    def seeds(self) -> int:
+        return max(len(point.values) for curve in self.curves for point in curve.points)
+
+    @property
     def rates(self) -> tuple[float, ...]:
         return tuple(sorted({point.rate for curve in self.curves for point in curve.points}))
 
@@ -87,15 +91,20 @@ def labels_needed(curve: Curve, score: float, higher_is_better: bool) -> float:
 def sentences(found: LabelCurves) -> list[str]:
     """What the curves say, at the published rate or the one nearest to it."""
     scratch = next((curve for curve in found.curves if curve.kind == "none"), None)
-    trained = [curve for curve in found.curves if curve.kind == "pretrained"]
-    said = []
-    for curve in trained if scratch is not None else ():
-        shared = [p for p in curve.points if found.point(scratch, p.rate)]
-        if shared:
-            said.append(_compared(found, curve, scratch, min(shared, key=lambda p: abs(math.log(p.rate / _SPOKEN_OF)))))
+    said = _about_pretraining(found, scratch) if scratch is not None else []
     floor = next((curve for curve in found.curves if curve.kind == "floor"), None)
     if floor is not None and len(found.curves) > 1:
         said.append(_against_floor(found, floor))
+    return [*said, *(["One seed proves little."] if said and found.seeds == 1 else [])]
+
+
+def _about_pretraining(found: LabelCurves, scratch: Curve) -> list[str]:
+    said = []
+    for curve in (curve for curve in found.curves if curve.kind == "pretrained"):
+        shared = [point for point in curve.points if found.point(scratch, point.rate)]
+        if shared:
+            nearest = min(shared, key=lambda point: abs(math.log(point.rate / _SPOKEN_OF)))
+            said.append(_compared(found, curve, scratch, nearest))
     return said
 
 
@@ -171,8 +180,7 @@ def label_table(found: LabelCurves) -> Table:
         ]
         rows.append(Row((Cell(_count(known[0].labels)), Cell(f"{100 * rate:g} %"), *cells)))
     metric = numbers.metric_label(found.metric, found.higher_is_better)
-    seeds = max(len(point.values) for curve in found.curves for point in curve.points)
-    legend = f"Mean ± sample standard deviation over {seeds} seed{'s' if seeds > 1 else ''}."
+    legend = f"Mean ± sample standard deviation over {found.seeds} seeds." if found.seeds > 1 else "One seed each."
     return Table(columns, tuple(rows), f"{found.dataset}: {metric} by number of labels", notes=(legend, *found.notes))
 
 
