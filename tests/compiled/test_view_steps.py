@@ -11,7 +11,9 @@ from adgcl.compiled.choice import compiled_step
 from adgcl.compiled.view_steps import CompiledGraphCL
 from adgcl.compiled.views import see
 from adgcl.graphs.store.view import View
-from tests.compiled.test_steps import LABELLED, LARGE, ONE_WAY, PLAIN, build
+from adgcl.training.run_folder import RunFolder
+from adgcl.training.trainer import Trainer
+from tests.compiled.test_steps import LABELLED, LARGE, ONE_WAY, PLAIN, build, settled
 
 STORES = {"plain": PLAIN, "labelled": LABELLED, "one-way": ONE_WAY, "large": LARGE}
 EVERYTHING = "random_node_drop,random_edge_perturb,random_subgraph,random_feature_mask,identity"
@@ -158,3 +160,16 @@ def test_odd_batches_stay_finite(name):
             metrics = step(PLAIN.batch(ids), torch.Generator().manual_seed(seed))
             assert all(torch.isfinite(value) for value in metrics.values())
         assert all(torch.isfinite(p).all() for p in step.method.parameters())
+
+
+@pytest.mark.parametrize("name", ["graphcl", "joao", "joaov2"])
+def test_resume_is_exact(name, tmp_path):
+    def run(folder, epochs, resume=False):
+        run = settled(name=name, batch_size=8, epochs=epochs, step="compiled")
+        Trainer(run, LABELLED, folder=RunFolder(tmp_path / folder), resume=resume).fit()
+
+    run("whole", 3)
+    run("parts", 1)
+    run("parts", 3, resume=True)
+    files = [RunFolder(tmp_path / folder).checkpoint for folder in ("whole", "parts")]
+    assert files[0].read_bytes() == files[1].read_bytes()
