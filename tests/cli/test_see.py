@@ -13,13 +13,18 @@ from tests.cli.conftest import MOLECULES, SMALL, UNREADABLE
 READABLE = len(MOLECULES) - len(UNREADABLE)
 
 
+def rows_of(path: str) -> list[dict[str, str]]:
+    with Path(path).open() as file:
+        return list(csv.DictReader(file))
+
+
 def test_explain_writes_a_page_and_a_table(run, finished: Path, molecules: Path) -> None:
     answer = run("explain", finished, molecules, "--out", "page.html", "--out", "bonds.csv", "--graph", "benzene")
     assert answer.code == 0 and "3 of 16 rows cannot be read" in answer.err and "adgcl map" in answer.out
     assert all(len(line) <= 80 for line in answer.out.splitlines() if "─" in line)
     page = Path("page.html").read_text()
     assert page.count("<article") == 1 and "benzene" in page and "one seed only" in page
-    rows = list(csv.DictReader(Path("bonds.csv").open()))
+    rows = rows_of("bonds.csv")
     assert {row["graph"] for row in rows if row["bond"] == "aromatic"} == {"benzene", "toluene", "phenol"}
     assert all(float(row["drop"]) == pytest.approx(1 - float(row["keep"])) for row in rows)
     # Unreadable rows keep their numbers in the input.
@@ -35,12 +40,12 @@ def test_explain_as_json(run, finished: Path, molecules: Path) -> None:
 def test_map_and_neighbours(run, finished: Path, molecules: Path) -> None:
     answer = run("map", finished, molecules, "--label-column", "logp", "--out", "map.html", "--out", "map.csv")
     assert answer.code == 0 and "adgcl neighbours" in answer.out
-    rows = list(csv.DictReader(Path("map.csv").open()))
+    rows = rows_of("map.csv")
     assert len(rows) == READABLE and {"tsne_x", "pca_y", "logp", "cluster", "nodes"} <= set(rows[0])
     Path("query.csv").write_text("name,smiles\nwood alcohol,CO\n")
     answer = run("neighbours", finished, molecules, "query.csv", "-k", "3", "--out", "near.csv", "--out", "near.html")
     assert answer.code == 0 and "wood alcohol" in answer.out
-    rows = list(csv.DictReader(Path("near.csv").open()))
+    rows = rows_of("near.csv")
     assert len(rows) == 6 and {row["by"] for row in rows} == {"embedding", "ECFP (Tanimoto)"}
     tree = json.loads(run("neighbours", finished, molecules, "--json", "-k", "2").out)
     assert len(tree["nearest"]) == READABLE and 0 <= tree["shared"] <= 1
@@ -62,7 +67,7 @@ def test_a_model_is_explained_and_reported(run, finished: Path, molecules: Path)
     assert answer.code == 0, answer.err
     page = Path("page.html").read_text()
     assert "matters for logp" in page and "trained: drops" in page
-    assert {"change", "prediction", "drop"} <= set(next(csv.DictReader(Path("bonds.csv").open())))
+    assert {"change", "prediction", "drop"} <= set(rows_of("bonds.csv")[0])
     assert run("explain", "model", molecules, "--label", "logP", "--out", "page.html").code == 1
     assert run("report", "model", finished, "--data", molecules, "--out", "report.html").code == 0
     assert "predicts" in Path("report.html").read_text()

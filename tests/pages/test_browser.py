@@ -137,7 +137,9 @@ def test_twenty_thousand_points_answer_the_pointer(look) -> None:
         "names": [f"molecule {i}" for i in range(_MANY)],
         "smiles": None,
         "planes": [{"title": "PCA", "points": plane(points)}],
-        "colourings": [{"title": "size", "low": 0.0, "high": 1.0, "values": base64_of(rng.random(_MANY).astype("<f4"))}],
+        "colourings": [
+            {"title": "size", "low": 0.0, "high": 1.0, "values": base64_of(rng.random(_MANY).astype("<f4"))},
+        ],
         "pictures": {**joined(many), "labels": labels},
     }
     text = render("map", title="Many", scripts=("sorting.js", "pictures.js", "map.js"), data=data, label="many")

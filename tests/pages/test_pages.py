@@ -23,8 +23,8 @@ from adgcl.pages.frame import as_json
 from adgcl.pages.map_page import map_page
 from adgcl.pages.material import Material, gather
 from adgcl.pages.neighbours_page import neighbours_page
-from adgcl.pages.report_page import report_page
 from adgcl.pages.repeating import pretrain_command
+from adgcl.pages.report_page import report_page
 from tests.insight_cases import MOLECULES, SETTINGS, finished_run
 from tests.reports.test_documents import record
 
@@ -76,7 +76,8 @@ def test_nothing_is_loaded_from_outside(pages, name: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_pages_are_whole_and_every_picture_has_a_text(pages, name: str) -> None:
     page = pages[name]
-    assert page.count("<html") == page.count("</html>") == 1 and "prefers-color-scheme" in page and "@media print" in page
+    assert page.count("<html") == page.count("</html>") == 1
+    assert "prefers-color-scheme" in page and "@media print" in page
     pictures = re.findall(r"<(?:svg|canvas)[^>]*>", page.partition("<script")[0])
     described = [p for p in pictures if "aria-label" in p or 'aria-hidden="true"' in p or 'width="1"' in p]
     assert len(described) == len(pictures)
@@ -91,7 +92,8 @@ def test_embedded_json_is_json(pages) -> None:
 
 def test_the_report_says_everything(pages) -> None:
     page = pages["report"]
-    for words in ("What was trained", "Scores", "88.12 ± 1.25", "The map", "What the augmenter drops", "How to repeat it"):
+    headings = ("What was trained", "Scores", "The map", "What the augmenter drops", "How to repeat it")
+    for words in (*headings, "88.12 ± 1.25"):
         assert words in page, words
     assert "drop_ratio" in page and "hidden_dim" in page
 
