@@ -24,6 +24,7 @@ from adgcl.cli import (
     report,
     reproduce,
     settings,
+    theory,
 )
 from adgcl.cli.lists import ReproduceCommand
 from adgcl.cli.screen import print_error
@@ -91,6 +92,7 @@ app.command("predict", rich_help_panel="Learn and use")(predict.predict)
 app.command("evaluate", rich_help_panel="Evaluate and report")(evaluate.evaluate)
 app.command("reproduce", cls=ReproduceCommand, rich_help_panel="Evaluate and report")(reproduce.reproduce)
 app.command("report", rich_help_panel="Evaluate and report")(report.report)
+app.command("theory", rich_help_panel="Evaluate and report")(theory.theory)
 app.add_typer(data.app, name="data", rich_help_panel="Look things up")
 app.command("methods", rich_help_panel="Look things up")(methods.methods)
 app.command("settings", rich_help_panel="Look things up")(settings.settings)
