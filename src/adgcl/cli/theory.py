@@ -12,6 +12,7 @@ from adgcl.cli.screen import Screen, table
 
 _FAMILIES = {"any": "any augmentation", "independent": "each edge its own", "uniform": "one for all edges"}
 _TRAINED = {"network": "AD-GCL, trained", "free": "AD-GCL, free logits"}
+_COLUMNS = {"drop_ratio": ".4f", "information_bits": ".4f", "gap_bits": ".1e"}
 _UNIVERSE, _PAGE = "Universe", "Page"
 
 
@@ -113,17 +114,20 @@ def _write_page(screen: Screen, page: Path | None, numbers: Path | None) -> None
 
 def _show(screen: Screen, tree: dict[str, Any]) -> None:
     graphs = f"{tree['graphs']:,} graphs of {tree['nodes']} nodes, {tree['classes']:,} classes under the 1-WL test"
-    rows = [(name, tree[key]) for key, name in _FAMILIES.items()]
-    cells = [(name, f"{o['drop_ratio']:.4f}", f"{o['information_bits']:.4f}", f"{o['gap_bits']:.1e}") for name, o in rows]
-    for key, trained in tree.get("trained", {}).items():
-        cells.append((_TRAINED[key], f"{trained['drop_ratio']:.4f}", f"{trained['information_bits']:.4f}", ""))
-    heads = ("keep probabilities", "drop ratio", "bits about G'", "at most above optimum")
-    screen.show(table(heads, cells, title=f"{graphs}; lambda {tree['lambda']:g}", right=heads[1:]))
+    found = {name: tree[key] for key, name in _FAMILIES.items()}
+    found |= {_TRAINED[key]: trained for key, trained in tree.get("trained", {}).items()}
     cells = [
-        (name, *(f"{v:.3f}" for v in (label["entropy_bits"], label["encoder_bits"], label["information_bits"])))
-        + tuple(f"{label[key]['information_bits']:.3f}" for key in ("independent", "uniform"))
-        for name, label in tree["labels"].items()
+        (name, *(format(o[key], how) if key in o else "" for key, how in _COLUMNS.items()))
+        for name, o in found.items()
     ]
+    heads: tuple[str, ...] = ("keep probabilities", "drop ratio", "bits about G'", "at most above optimum")
+    screen.show(table(heads, cells, title=f"{graphs}; lambda {tree['lambda']:g}", right=heads[1:]))
+    known = {
+        name: [label[key] for key in ("entropy_bits", "encoder_bits", "information_bits")]
+        + [label[key]["information_bits"] for key in ("independent", "uniform")]
+        for name, label in tree["labels"].items()
+    }
+    cells = [(name, *(f"{value:.3f}" for value in values)) for name, values in known.items()]
     heads = ("label Y", "H(Y)", "I(f(G);Y)", "I(t;Y): any", "each edge", "one for all")
     screen.show(table(heads, cells, title="Bits about labels", right=heads[1:]))
     screen.say("The last column of the first table is in bits. `adgcl theory --page FILE.md` draws whole curves.")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 from adgcl.reports.svg import FAINT, GRID, INK, PALETTE, Axis, Canvas, Point, text_width
@@ -15,7 +16,12 @@ FAMILIES = (
     ("uniform", "one probability for all edges", PALETTE[2]),
 )
 TRAINED = (("network", "AD-GCL, trained", PALETTE[1]), ("free", "AD-GCL, trained, free logits", PALETTE[3]))
-_KNOWN = (("bottleneck", "information bottleneck (knows Y)", PALETTE[4]), ("infomin", "InfoMin (knows Y)", PALETTE[5]))
+# What needs the label: a name, a colour and a mark.
+_KNOWN = (
+    ("information bottleneck (knows Y)", PALETTE[4], "dashes"),
+    ("InfoMin (knows Y)", PALETTE[5], "free"),
+    ("an encoder that keeps all but Y", FAINT, "network"),
+)
 _WIDTH, _HEIGHT, _LEFT, _RIGHT, _TOP, _BOTTOM = 760.0, 470.0, 64.0, 24.0, 62.0, 52.0
 _LEGEND_LINE = 20.0
 _SHADE = "#f1f3f5"
@@ -31,8 +37,8 @@ def curve_figure(nodes: int, entry: Mapping[str, Any]) -> str:
     canvas.text(16, 26, title, size=15, bold=True)
     canvas.text(16, 45, f"{classes} classes under the 1-WL test. Numbers at marks are lambda.", colour=FAINT)
     trained = [(key, row["lambda"], row[key]) for row in entry["trained"] for key, _, _ in TRAINED]
-    ratios = [0.0, *(p[key]["drop_ratio"] for p in points for key, _, _ in FAMILIES), *(t["drop_ratio"] for *_, t in trained)]
-    x_axis = Axis.over(ratios, _LEFT, _WIDTH - _RIGHT, 8)
+    shown = [p[key] for p in points for key, _, _ in FAMILIES] + [point for *_, point in trained]
+    x_axis = Axis.over([0.0, *(point["drop_ratio"] for point in shown)], _LEFT, _WIDTH - _RIGHT, 8)
     y_axis = Axis.over([0.0, math.log2(classes)], _HEIGHT - _BOTTOM, _TOP, 6)
     limit = [_place(x_axis, y_axis, p["any"]) for p in points]
     # Above the largest lambda the curve runs to the identity; below the smallest it is nearly on the axis.
@@ -51,14 +57,16 @@ def curve_figure(nodes: int, entry: Mapping[str, Any]) -> str:
     return canvas.to_svg()
 
 
-def label_figure(nodes: int, points: Sequence[Mapping[str, Any]], frames: Mapping[str, Any], titles: Mapping[str, str]) -> str:
+def label_figure(
+    nodes: int, points: Sequence[Mapping[str, Any]], frames: Mapping[str, Any], titles: Mapping[str, str]
+) -> str:
     """A panel for each label: what is known of the label against what is known of the class."""
     title = f"What augmentations leave of a label ({nodes} nodes)"
     rows = math.ceil(len(frames) / 2)
     canvas = Canvas(2 * _PANEL_WIDTH + 20, 100 + rows * _PANEL_HEIGHT, title)
     canvas.text(16, 26, title, size=15, bold=True)
     _row_legend(canvas, 16, 48, [(n, c, "line") for _, n, c in FAMILIES])
-    _row_legend(canvas, 16, 70, [(_KNOWN[0][1], _KNOWN[0][2], "dashes"), (_KNOWN[1][1], _KNOWN[1][2], "free"), ("all but the label", FAINT, "network")])
+    _row_legend(canvas, 16, 70, _KNOWN)
     for index, (name, frame) in enumerate(frames.items()):
         left, top = 10 + index % 2 * _PANEL_WIDTH, 90 + index // 2 * _PANEL_HEIGHT
         _label_panel(canvas, left, top, titles[name], [(p, p["labels"][name]) for p in points], frame)
@@ -75,13 +83,14 @@ def _label_panel(
     canvas.text(left + 54, top + 18, f"Y: {title}", bold=True)
     _axes(canvas, x_axis, y_axis, "bits about the class G'", "bits about Y")
     spots = [(x_axis.place(x), y_axis.place(y)) for x, y in curve]
-    for start, end in zip(spots, spots[1:]):
-        canvas.dashes(*start, *end, _KNOWN[0][2])
+    for start, end in pairwise(spots):
+        canvas.dashes(*start, *end, _KNOWN[0][1])
     for key, _, colour in reversed(FAMILIES):
         known = [(p[key], label if key == "any" else label[key]) for p, label in rows]
-        canvas.path([(x_axis.place(p["information_bits"]), y_axis.place(y["information_bits"])) for p, y in known], colour)
+        ends = [(point["information_bits"], label["information_bits"]) for point, label in known]
+        canvas.path([(x_axis.place(x), y_axis.place(y)) for x, y in ends], colour)
     if infomin is not None:
-        canvas.dot(x_axis.place(infomin["information_bits"]), y_axis.place(infomin["label_bits"]), _KNOWN[1][2], 5)
+        canvas.dot(x_axis.place(infomin["information_bits"]), y_axis.place(infomin["label_bits"]), _KNOWN[1][1], 5)
     canvas.diamond(x_axis.place(forgetful["information_bits"]), y_axis.place(forgetful["label_bits"]), FAINT)
 
 

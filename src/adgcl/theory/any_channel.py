@@ -14,9 +14,8 @@ from functools import cached_property
 import numpy as np
 
 from adgcl.core.errors import AdgclError
-from adgcl.theory.information import NATS_PER_BIT, Floats
+from adgcl.theory.information import NATS_PER_BIT, Floats, Ints
 from adgcl.theory.optimum import Optimum, assess
-from adgcl.theory.shapes import Ints
 from adgcl.theory.ties import Ties, find_ties
 from adgcl.theory.universe import Universe
 
@@ -45,9 +44,11 @@ class _Problem:
     @cached_property
     def limits(self) -> tuple[Floats, Floats, Ints]:
         """For every set of tied graphs: its part of the kernel `[sets, targets]`, its share, and whose set it is."""
-        parts = [(tie.needs_only(s) * self.kernel[tie.row], tie.share[s], i) for i, tie in enumerate(self.ties) for s in tie.sets]
-        tables, shares, owners = zip(*parts) if parts else ((), (), ())
-        return np.array(tables).reshape(-1, self.kernel.shape[1]), np.array(shares), np.array(owners, dtype=np.int64)
+        known = [(number, tie, members) for number, tie in enumerate(self.ties) for members in tie.sets]
+        tables = [tie.needs_only(members) * self.kernel[tie.row] for _, tie, members in known]
+        shares = [tie.share[members] for _, tie, members in known]
+        owners = np.array([number for number, _, _ in known], dtype=np.int64)
+        return np.array(tables).reshape(-1, self.kernel.shape[1]), np.array(shares), owners
 
     def strained(self, q: Floats, total: Floats) -> list[Ties]:
         """The classes in which a limit is in force; in all others the graphs can share one law."""

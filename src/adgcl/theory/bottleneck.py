@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from adgcl.theory.information import Floats, bits, conditional_information, entropy, mutual_information
+from adgcl.theory.information import Floats, Ints, added, bits, conditional_information, entropy, mutual_information
 from adgcl.theory.labels import Labelled
 from adgcl.theory.optimum import assess
 from adgcl.theory.universe import Universe
@@ -27,7 +27,7 @@ def bottleneck_curve(labelled: Labelled) -> list[tuple[float, float]]:
     joint = labelled.by_class
     certainty = np.round(joint[1] / joint.sum(axis=0), 12)
     values, symbol = np.unique(certainty, return_inverse=True)
-    weight = np.bincount(symbol, joint.sum(axis=0))
+    weight = added(symbol, joint.sum(axis=0))
     given = np.stack([1 - values, values], axis=1)
     points = [(0.0, 0.0), (entropy(weight), mutual_information(weight[:, None] * given))]
     if len(values) > 2:
@@ -49,11 +49,12 @@ def infomin(labelled: Labelled) -> dict[str, Any] | None:
     choices = [(int(a), int(b)) for a in common[0] for b in common[1] if a != b]
     if not choices:
         return None
-    best = min((_sent(universe, label, pair) for pair in choices), key=lambda law: float(universe.weight @ (law * universe.cost).sum(axis=1)))
-    found, drawn = assess(universe, best, 0.0), labelled.of_graphs(best)
+    # Common parts have few edges, so there are few choices.
+    best = min((assess(universe, _sent(universe, label, pair), 0.0) for pair in choices), key=lambda o: o.drop_ratio)
+    drawn = labelled.of_graphs(best.law)
     return {
-        "drop_ratio": found.drop_ratio,
-        "information_bits": bits(found.information),
+        "drop_ratio": best.drop_ratio,
+        "information_bits": bits(best.information),
         "label_bits": bits(mutual_information(drawn.sum(axis=1))),
         "given_label_bits": bits(conditional_information(drawn)),
     }
@@ -73,28 +74,25 @@ def forgetful_encoder(labelled: Labelled) -> dict[str, float]:
     second = given[0][:, None] * joint[1]
     # A pair (a, b) comes from class a with label 0, or from class b with label 1.
     pairs = np.stack([first.ravel(), second.ravel()])
-    about_label = mutual_information(pairs)
-    about_class = entropy(joint.sum(axis=0)) - _remaining(labelled, first, second)
-    return {"information_bits": bits(about_class), "label_bits": bits(about_label), "all_bits": bits(entropy(joint.sum(axis=0)))}
+    every = entropy(joint.sum(axis=0))
+    # Given a pair of two different classes, the class is one of them.
+    unsure = ~np.eye(len(first), dtype=bool)
+    left_open = entropy(np.stack([first, second])[:, unsure]) - entropy((first + second)[unsure])
+    return {
+        "information_bits": bits(every - left_open),
+        "label_bits": bits(mutual_information(pairs)),
+        "all_bits": bits(every),
+    }
 
 
-def _remaining(labelled: Labelled, first: Floats, second: Floats) -> float:
-    """`H(G' | pair)`: given a pair (a, b), the class is a or b."""
-    total = first + second
-    same = np.eye(len(first), dtype=bool)
-    parts = np.stack([first, second])[:, ~same]
-    whole = total[~same]
-    return entropy(parts) - entropy(whole)
-
-
-def _sent(universe: Universe, label: Floats, pair: tuple[int, int]) -> Floats:
+def _sent(universe: Universe, label: Ints, pair: tuple[int, int]) -> Floats:
     law = np.zeros((len(universe), universe.num_targets))
     law[np.arange(len(universe)), np.array(pair)[label]] = 1.0
     return law
 
 
 def _bottleneck(weight: Floats, given: Floats, beta: float) -> tuple[float, float]:
-    """`I(z; G')` and `I(z; Y)` where `I(z; G') - beta * I(z; Y)` is least (Tishby's iteration, from all symbols apart)."""
+    """`I(z; G')` and `I(z; Y)` where `I(z; G') - beta * I(z; Y)` is least, by Tishby's iteration."""
     law = 0.9 * np.eye(len(weight)) + 0.1 / len(weight)
     for _ in range(_ROUNDS):
         marginal = np.maximum(weight @ law, 1e-300)
@@ -111,7 +109,13 @@ def _upper_hull(points: list[tuple[float, float]]) -> list[tuple[float, float]]:
     """The concave curve above all points: two representations may be used in turns."""
     hull: list[tuple[float, float]] = []
     for x, y in sorted(points):
-        while len(hull) > 1 and (hull[-1][1] - hull[-2][1]) * (x - hull[-2][0]) <= (y - hull[-2][1]) * (hull[-1][0] - hull[-2][0]):
+        while len(hull) > 1 and _below(hull[-2], hull[-1], (x, y)):
             hull.pop()
         hull.append((x, y))
     return hull
+
+
+def _below(first: tuple[float, float], middle: tuple[float, float], last: tuple[float, float]) -> bool:
+    """Whether the middle point lies on or below the line through the others."""
+    rise, run = last[1] - first[1], last[0] - first[0]
+    return (middle[1] - first[1]) * run <= rise * (middle[0] - first[0])

@@ -16,9 +16,8 @@ from scipy.sparse import block_diag, csr_array
 
 from adgcl.core.progress import Count
 from adgcl.core.seeds import derived_rng
-from adgcl.theory.information import Floats
+from adgcl.theory.information import Floats, Ints, added
 from adgcl.theory.optimum import Optimum, assess
-from adgcl.theory.shapes import Ints
 from adgcl.theory.universe import Universe
 
 # Beyond this logit an edge is as good as certain, and probabilities keep their digits.
@@ -50,14 +49,13 @@ class EdgeFamily:
     def law(self, logits: Floats) -> Floats:
         """T(t | G) `[G, targets]`."""
         shape = (len(self.universe), self.universe.num_targets)
-        law: Floats = np.bincount(self.cell, self._terms(logits), shape[0] * shape[1]).reshape(shape)
-        return law
+        return added(self.cell, self._terms(logits), shape[0] * shape[1]).reshape(shape)
 
     def objective(self, logits: Floats, lam: float) -> tuple[float, Floats]:
         """`I(t'; G') + lambda * E[drop ratio]` in nats, and its gradient."""
         universe = self.universe
         terms = self._terms(logits)
-        law = np.bincount(self.cell, terms, len(universe) * universe.num_targets)
+        law = added(self.cell, terms, len(universe) * universe.num_targets)
         merged = universe.merged(law.reshape(len(universe), -1))
         marginal = universe.class_weight @ merged
         surprise = np.zeros_like(merged)
@@ -67,12 +65,12 @@ class EdgeFamily:
         price = self._price(lam)
         # The derivative of a term by a logit is the term times (edges kept - edges expected to be kept).
         slope = terms * (universe.weight[:, None] * surprise[universe.class_of]).ravel()[self.cell]
-        by_graph = np.bincount(self.cell // universe.num_targets, slope, len(universe))
+        by_graph = added(self.cell // universe.num_targets, slope, len(universe))
         gradient = self.kept.T @ slope - self.size * keep * by_graph[self.graph] - price * keep * (1 - keep)
         return information + float(price @ (1 - keep)), gradient
 
     def imitate(self, law: Floats) -> Floats:
-        """The logits that keep each edge as often as any law `[G, targets]` does, if equal subsets are equally likely."""
+        """The logits that keep each edge as often as a law `[G, targets]` does, equal subsets being equally likely."""
         copies = self.universe.copies.ravel()[self.cell]
         terms = np.exp(self.log_count) * law.ravel()[self.cell] / copies
         keep = np.clip((self.kept.T @ terms) / self.size, 1e-6, 1 - 1e-6)
@@ -86,7 +84,8 @@ class EdgeFamily:
         return price
 
     def _terms(self, logits: Floats) -> Floats:
-        missed = np.bincount(self.graph, -self.size * np.logaddexp(0.0, logits), len(self.universe))
+        softplus: Floats = np.logaddexp(0.0, logits)
+        missed = -added(self.graph, self.size * softplus, len(self.universe))
         terms: Floats = np.exp(self.log_count + self.kept @ logits + missed[self.cell // self.universe.num_targets])
         return terms
 

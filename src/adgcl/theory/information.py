@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
 Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
 NATS_PER_BIT = float(np.log(2))
 
 
 def bits(nats: float) -> float:
     """Nats in bits; what rounding made negative is 0."""
     return max(float(nats), 0.0) / NATS_PER_BIT
+
+
+def added(index: Ints, values: Floats, count: int = 0) -> Floats:
+    """The sum of the values of each index, for at least `count` of them."""
+    sums: Any = np.bincount(index, values, count)
+    return np.asarray(sums, dtype=np.float64)
 
 
 def entropy(p: Floats) -> float:

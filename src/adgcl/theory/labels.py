@@ -13,7 +13,7 @@ import networkx
 import numpy as np
 
 from adgcl.core.seeds import derived_rng
-from adgcl.theory.information import Floats, bits, conditional_information, entropy, mutual_information
+from adgcl.theory.information import Floats, added, bits, conditional_information, entropy, mutual_information
 from adgcl.theory.universe import Universe
 
 _RANDOM_SEED = 0
@@ -57,7 +57,7 @@ class Labelled:
     @property
     def by_class(self) -> Floats:
         """P(Y, G') `[2, classes]`."""
-        return np.stack([np.bincount(self.universe.class_of, row, self.universe.num_classes) for row in self.joint])
+        return np.stack([added(self.universe.class_of, row, self.universe.num_classes) for row in self.joint])
 
     @property
     def entropy(self) -> float:

@@ -15,7 +15,8 @@ import networkx
 import numpy as np
 import numpy.typing as npt
 
-Ints = npt.NDArray[np.int64]
+from adgcl.theory.information import Ints
+
 # Labelled graphs are scanned for one without a shape in pieces of this many.
 _PIECE = 4096
 

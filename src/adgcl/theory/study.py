@@ -86,7 +86,7 @@ class Study:
         """AD-GCL trained on the universe, with a network and with free logits."""
         if self.weights != "uniform":
             raise ConfigError("Training weighs all graphs equally.", "Use --weights uniform.")
-        found = {}
+        found: dict[str, Any] = {}
         for chooser in CHOOSERS:
             count = self._count(f"train ({chooser}), lambda {lam:g}")
             found[chooser] = asdict(train(self.family, lam, chooser, steps=steps, seed=seed, progress=count))

@@ -12,8 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from adgcl.theory.information import Floats
-from adgcl.theory.shapes import Ints
+from adgcl.theory.information import Floats, Ints, added
 from adgcl.theory.universe import Universe
 
 _FITTING_ROUNDS = 10_000
@@ -51,7 +50,7 @@ class Ties:
         Sets of graphs that would get more than their share get exactly it, the most overloaded first; the others
         share what remains. If no limit is in force, all graphs form one level.
         """
-        totals = np.bincount(self.able, mass, len(self.share))
+        totals = added(self.able, mass, len(self.share))
         sets = np.arange(len(self.share))
         load = ((sets & ~sets[:, None]) == 0) @ totals
         base = 0

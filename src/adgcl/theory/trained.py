@@ -24,9 +24,9 @@ from adgcl.graphs.store.batch import GraphBatch
 from adgcl.methods.adgcl import ADGCL
 from adgcl.objectives.info_nce import info_nce
 from adgcl.theory.independent import EdgeFamily
-from adgcl.theory.information import NATS_PER_BIT, bits
+from adgcl.theory.information import NATS_PER_BIT, Ints, added, bits
 from adgcl.theory.optimum import assess
-from adgcl.theory.shapes import Ints, edge_list
+from adgcl.theory.shapes import edge_list
 from adgcl.training.run_config import RunConfig, resolve
 from adgcl.training.trainer import build_method
 
@@ -100,7 +100,7 @@ def train(
     with torch.no_grad():
         ended = method.augmenter.edge_logits(batch).double().numpy()
         seen, bound = _estimates(method, batch, generator)
-    logits = np.bincount(orbit, ended, family.num_orbits) / np.bincount(orbit, minlength=family.num_orbits)
+    logits = added(orbit, ended, family.num_orbits) / np.bincount(orbit, minlength=family.num_orbits)
     found = assess(universe, family.law(logits), lam)
     return Trained(chooser, found.drop_ratio, bits(found.information), seen, bound)
 

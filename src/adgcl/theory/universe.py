@@ -13,9 +13,9 @@ import numpy.typing as npt
 
 from adgcl.graphs.kernels.wl_classes import wl_classes
 from adgcl.graphs.store.store import GraphStore, pack
-from adgcl.theory.shapes import Ints, Shapes, all_shapes, edge_list
+from adgcl.theory.information import Floats, Ints, added
+from adgcl.theory.shapes import Shapes, all_shapes, edge_list
 
-Floats = npt.NDArray[np.float64]
 Weights = Literal["uniform", "labelled"]
 
 
@@ -52,7 +52,7 @@ class Universe:
     @cached_property
     def class_weight(self) -> Floats:
         """P(G') `[classes]`."""
-        return np.bincount(self.class_of, self.weight)
+        return added(self.class_of, self.weight)
 
     @cached_property
     def share(self) -> Floats:
