@@ -21,31 +21,31 @@ _KEEPS = (1.0, 0.95, 0.9, 0.8, 0.7, 0.5, 0.3, 0.1)
 _FRAMED = tuple(name for name in TITLES if name != "coin")
 
 
-def survey(progress: Progress | None = None, nodes: tuple[int, ...] = NODES, steps: int = STEPS) -> dict[str, Any]:
+def survey(progress: Progress | None = None) -> dict[str, Any]:
     """Curves, trained augmenters, labels, both statements and the graphs that 1-WL confuses."""
-    studies = {count: Study(count, progress=progress) for count in nodes}
-    largest = studies[max(nodes)]
+    studies = {count: Study(count, progress=progress) for count in NODES}
+    smallest, largest = min(NODES), max(NODES)
     return {
-        "steps": steps,
+        "steps": STEPS,
         "lambda": LAMBDA,
-        "universes": {str(count): _curves(study, steps) for count, study in studies.items()},
+        "universes": {str(count): _curves(study) for count, study in studies.items()},
         "others": [
-            Study(max(nodes), "labelled", progress=progress).solve(LAMBDA),
-            {"colours": 2, **Study(min(nodes), num_colours=2, progress=progress).solve(LAMBDA)},
+            Study(largest, "labelled", progress=progress).solve(LAMBDA),
+            {"colours": 2, **Study(smallest, num_colours=2, progress=progress).solve(LAMBDA)},
         ],
-        "frames": {name: _frame(largest.labels[name]) for name in _FRAMED},
-        "statements": {str(count): _statements(count) for count in (*nodes, max(nodes) + 1)},
+        "frames": {name: _frame(studies[largest].labels[name]) for name in _FRAMED},
+        "statements": {str(count): _statements(count) for count in (*NODES, largest + 1)},
         "counterexample": [{**counterexample(k), "triangle": counterexample(k, "triangle")} for k in _KEEPS],
-        "pairs": {str(count): _pairs(count) for count in (max(nodes), max(nodes) + 1)},
+        "pairs": {str(count): _pairs(count) for count in (largest, largest + 1)},
     }
 
 
-def _curves(study: Study, steps: int) -> dict[str, Any]:
+def _curves(study: Study) -> dict[str, Any]:
     # From high prices to low ones: each optimum is a start for the next.
     points = [study.solve(lam) for lam in reversed(LAMBDAS)]
     return {
         "points": points[::-1],
-        "trained": [{"lambda": lam, **study.train(lam, steps)} for lam in _TRAINED],
+        "trained": [{"lambda": lam, **study.train(lam, STEPS)} for lam in _TRAINED],
     }
 
 
