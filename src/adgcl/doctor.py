@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib
 import importlib.metadata
 import importlib.util
-import os
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -15,7 +14,7 @@ from typing import Any, Literal
 from adgcl.core.errors import OutputError
 from adgcl.core.files import check_writable
 from adgcl.core.locks import lock_kind
-from adgcl.core.provenance import machine, versions
+from adgcl.core.provenance import available_memory_gb, machine, versions
 from adgcl.data.catalog import all_entries
 from adgcl.data.fetch.folder import data_folder, packed_folder
 
@@ -157,17 +156,3 @@ def _datasets(folder: Path) -> Iterator[Check]:
         by_hand = f"put {' and '.join(choices[0] for choices in entry.files)} into {folder}"
         way = f"adgcl data prepare {entry.name}" if entry.downloads else by_hand
         yield Check(DATA_SET + entry.name, "not here", "remark", way)
-
-
-def available_memory_gb() -> float | None:
-    """Memory still available to programs, where the system reports it."""
-    try:
-        with open("/proc/meminfo", encoding="utf-8") as file:
-            lines = dict(line.split(":", 1) for line in file)
-        return int(lines["MemAvailable"].split()[0]) / (1 << 20)
-    except (OSError, KeyError, ValueError):
-        pass
-    try:
-        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / (1 << 30)
-    except (ValueError, OSError, AttributeError):
-        return None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 
 
@@ -26,6 +27,25 @@ def test_info_agrees_with_the_paper(run, data_dir: Path) -> None:
     assert tree["counted"]["graphs"] == tree["published"]["graphs"] == 188
     assert {f["name"] for f in tree["figures"]} == {"graphs", "avg_nodes", "avg_edges", "classes_or_tasks"}
     assert "17.93" in run("data", "info", "MUTAG", "--data-dir", data_dir).out
+
+
+def test_info_says_which_graphs_no_encoder_can_tell_apart(run, data_dir: Path) -> None:
+    tree = json.loads(run("data", "info", "MUTAG", "--json", "--data-dir", data_dir).out)
+    structure, labels, bonds = tree["lookalikes"]
+    assert structure["sees"] == "structure" and structure["alike"] > labels["alike"] > bonds["alike"] == 0
+    text = run("data", "info", "MUTAG", "--data-dir", data_dir).out
+    assert "cannot tell apart" in text and "0.9681" in text
+
+
+def test_lookalikes_in_a_file_of_ones_own(run, tmp_path: Path) -> None:
+    """Butane and propanol have one structure; the same molecule twice, with two labels, cannot be told apart at all."""
+    lines = ["smiles,logp", "CCCC,2.9", "CCCO,0.3", "OCCC,0.5", "c1ccccc1,2.1"]
+    (tmp_path / "own.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    structure, atoms, _ = json.loads(run("data", "info", "own.csv", "--label-column", "logp", "--json").out)["lookalikes"]
+    assert (structure["alike"], structure["pairs"], structure["differing"]) == (3, 3, 3)
+    assert (atoms["alike"], atoms["pairs"], atoms["differing"]) == (2, 1, 1)
+    assert math.isclose(atoms["ceiling"], math.sqrt(2 * 0.1**2 / 4))
+    assert "least RMSE" in run("data", "info", "own.csv", "--label-column", "logp").out
 
 
 def test_info_of_a_csv_file(run, molecules: Path) -> None:

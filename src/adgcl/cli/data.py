@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from adgcl.data.agreement import Figure
     from adgcl.data.dataset import Dataset
     from adgcl.data.entry import Entry
+    from adgcl.protocols.lookalikes import Lookalikes
 
 app = typer.Typer(
     help="List data sets, show one, download one, or describe molecules.\n\n\b\nExample:\n  adgcl data list",
@@ -69,6 +70,9 @@ def info(
 ) -> None:
     """Count what is in a data set and compare with the paper's figures.
 
+    Also says which graphs the 1-WL test, and so any encoder that passes
+    messages, cannot tell apart, and the best score that this leaves.
+
     \b
     Examples:
       adgcl data info MUTAG
@@ -78,6 +82,7 @@ def info(
     from adgcl.cli.progress import Bars
     from adgcl.data.agreement import compare
     from adgcl.data.statistics import count
+    from adgcl.protocols.lookalikes import find_lookalikes
     from adgcl.published import statistics
 
     screen = Screen(as_json)
@@ -85,6 +90,7 @@ def info(
     with Bars(screen) as bars:
         dataset = source.load(progress=bars)
         counted = count(dataset.store)
+        lookalikes = find_lookalikes(dataset, bars)
     published = statistics(dataset.origin.paper_name or dataset.name)
     figures = compare(dataset, counted, published)
     screen.emit(
@@ -100,9 +106,11 @@ def info(
             "published": asdict(published) if published else None,
             "agrees": all(f.agrees for f in figures if f.agrees is not None) if published else None,
             "figures": [asdict(figure) for figure in figures],
+            "lookalikes": [found.to_json() for found in lookalikes],
         }
     )
     _print_info(screen, dataset, figures)
+    _print_lookalikes(screen, dataset, lookalikes)
     show_bad_rows(screen, dataset.bad_rows, len(dataset) + len(dataset.bad_rows))
     show_mixtures(screen, dataset)
 
@@ -232,6 +240,22 @@ def _print_info(screen: Screen, dataset: Dataset, figures: list[Figure]) -> None
         for f in figures
     ]
     screen.show(table(("", "counted", "paper", "agrees"), cells, right=("counted", "paper")))
+
+
+def _print_lookalikes(screen: Screen, dataset: Dataset, lookalikes: list[Lookalikes]) -> None:
+    """What no encoder of the 1-WL kind can tell apart, whatever it is trained on."""
+    best = {"accuracy": "best accuracy", "rocauc": "best ROC-AUC", "rmse": "least RMSE", "mae": "least MAE"}
+    labelled = [found for found in lookalikes if found.ceiling is not None]
+    heads: tuple[str, ...] = ("an encoder that sees", "graphs alike", "pairs")
+    cells: list[tuple[str, ...]] = [(f.sees, f"{f.alike:,}", f"{f.pairs:,}") for f in lookalikes]
+    if labelled:
+        heads += ("labels differ", best[dataset.task.metric])
+        cells = [(*row, f"{f.differing:,}", _score(f.ceiling)) for row, f in zip(cells, labelled)]
+    screen.show(table(heads, cells, title="Graphs that the 1-WL test cannot tell apart", right=heads[1:]))
+
+
+def _score(value: float | None) -> str:
+    return "–" if value is None or value != value else f"{value:.4g}"
 
 
 def _number(value: float | int) -> str:

@@ -29,6 +29,7 @@ from adgcl.cli import (
     report,
     reproduce,
     settings,
+    theory,
 )
 from adgcl.cli.lists import LabelsCommand, ReproduceCommand
 from adgcl.cli.screen import print_error
@@ -104,6 +105,7 @@ app.command("map", rich_help_panel=_SEE)(graph_map.graph_map)
 app.command("neighbours", rich_help_panel=_SEE)(neighbours.neighbours)
 app.command("report", rich_help_panel=_SEE)(report.report)
 app.command("reproduce", cls=ReproduceCommand, rich_help_panel=_PAPER)(reproduce.reproduce)
+app.command("theory", rich_help_panel=_PAPER)(theory.theory)
 app.command("methods", rich_help_panel=_PAPER)(methods.methods)
 app.command("settings", rich_help_panel=_PAPER)(settings.settings)
 app.add_typer(data.app, name="data", rich_help_panel=_MACHINE)

@@ -46,6 +46,20 @@ def peak_memory_mb() -> float:
     return round(peak / (1 << 20 if sys.platform == "darwin" else 1 << 10), 1)
 
 
+def available_memory_gb() -> float | None:
+    """Memory still available to programs, where the system reports it."""
+    try:
+        with open("/proc/meminfo", encoding="utf-8") as file:
+            lines = dict(line.split(":", 1) for line in file)
+        return int(lines["MemAvailable"].split()[0]) / (1 << 20)
+    except (OSError, KeyError, ValueError):
+        pass
+    try:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / (1 << 30)
+    except (ValueError, OSError, AttributeError):
+        return None
+
+
 def _revision() -> str | None:
     """The git commit of this code, if it runs from a checkout."""
     command = ["git", "-C", str(Path(__file__).parent), "rev-parse", "--short=10", "HEAD"]

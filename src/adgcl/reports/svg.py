@@ -46,6 +46,9 @@ class Canvas:
         look = f'fill="none" stroke="{colour}" stroke-width="2" stroke-linejoin="round"'
         self.shapes.append(f'<polyline points="{_points(points)}" {look}/>')
 
+    def area(self, points: Sequence[Point], colour: str) -> None:
+        self.shapes.append(f'<polygon points="{_points(points)}" fill="{colour}"/>')
+
     def dot(self, x: float, y: float, colour: str, radius: float = 4.0) -> None:
         self.shapes.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius:g}" fill="{colour}"/>')
 

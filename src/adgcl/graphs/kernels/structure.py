@@ -38,8 +38,8 @@ def wl_colours(
     colours = [colour]
     for _ in range(iterations):
         total = np.zeros(batch.num_edges + 1, dtype=np.uint64)
-        np.cumsum(_hashed(_FAR * colour[source] + bond), out=total[1:])
-        colour = _hashed(_OWN * colour + (total[starts[1:]] - total[starts[:-1]]))
+        np.cumsum(hashed(_FAR * colour[source] + bond), out=total[1:])
+        colour = hashed(_OWN * colour + (total[starts[1:]] - total[starts[:-1]]))
         colours.append(colour)
     return colours
 
@@ -62,11 +62,11 @@ def _labels(count: int, codes: Tensor | None, values: Tensor | None) -> Colours:
     label = np.zeros(count, dtype=np.uint64)
     for columns in (codes, None if values is None else values.float().view(torch.int32)):
         for column in () if columns is None else columns.numpy().T:
-            label = _hashed(label ^ column.astype(np.uint64))
-    return _hashed(label)
+            label = hashed(label ^ column.astype(np.uint64))
+    return hashed(label)
 
 
-def _hashed(values: Colours) -> Colours:
+def hashed(values: Colours) -> Colours:
     """Scramble 64 bits so that similar inputs look different (SplitMix64, Steele et al. 2014)."""
     bits = values + np.uint64(0x9E3779B97F4A7C15)
     bits ^= bits >> np.uint64(30)
