@@ -34,7 +34,7 @@ def wl_colours(
     bond = _labels(batch.num_edges, batch.edge_attr, batch.edge_num if reals else None)
     colour = _labels(batch.num_nodes, batch.x, batch.x_num if reals else None)
     if degrees:
-        colour = _hashed(colour ^ np.diff(starts).astype(np.uint64))
+        colour = hashed(colour ^ np.diff(starts).astype(np.uint64))
     colours = [colour]
     for _ in range(iterations):
         total = np.zeros(batch.num_edges + 1, dtype=np.uint64)
