@@ -39,6 +39,8 @@ _READERS = (
     "adgcl.graphs.store.ranges",
     "adgcl.graphs.store.storage",
     "adgcl.graphs.store.store",
+    "adgcl.graphs.store.strings",
+    "adgcl.graphs.store.tensors",
 )
 
 
