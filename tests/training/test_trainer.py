@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 import torch
 
+from adgcl.core import files
 from adgcl.core.errors import CheckpointError, ConfigError, Interrupted, OutputError, TrainingError
 from adgcl.training import checkpoints
 from adgcl.training.device import pick_device
@@ -140,7 +141,7 @@ def test_a_full_disk_is_explained_and_loses_nothing(tmp_path, monkeypatch):
     def full(*args, **kwargs):
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(checkpoints, "save_file", full)
+    monkeypatch.setattr(files, "_write", full)
     with pytest.raises(OutputError, match="No space left") as caught:
         train(tmp_path, resume=True, epochs=2).fit()
     assert "disk is full" in caught.value.hint

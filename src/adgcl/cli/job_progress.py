@@ -59,6 +59,9 @@ class JobBars(Watcher):
         if event.kind == "progress":
             self._move(event)
             return
+        if event.kind == "elsewhere":
+            self._print(f"{event.job}: {event.content or 'another process'} is working on it; waiting for the result.")
+            return
         if event.kind == "started":
             self._add(event.job)
             return

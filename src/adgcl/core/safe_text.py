@@ -14,7 +14,7 @@ _FORMULA = re.compile(r"[=+\-@\t\r]")
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 _UNSAFE_IN_NAMES = re.compile(r'[\x00-\x1f\x7f/\\<>:"|?*\ud800-\udfff]+')
 _RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", re.IGNORECASE)
-_LONGEST_NAME = 80
+_LONGEST_NAME = 120
 
 
 def printable(text: str) -> str:
@@ -33,7 +33,7 @@ def csv_cell(text: str) -> str:
 
 
 def file_name(text: str) -> str:
-    """A name as part of a file name, never a path: as it is if it can be, else cleaned, with a digest of the original."""
+    """A name as part of a file name, never a path: as it is if possible, else cleaned and with a digest."""
     clean = _UNSAFE_IN_NAMES.sub("_", text).strip(" .")
     while len(clean.encode()) > _LONGEST_NAME:
         clean = clean[: min(len(clean) - 1, _LONGEST_NAME)]

@@ -22,13 +22,12 @@ Facts = dict[str, int]
 
 def was_checked(path: Path) -> tuple[bool, Facts]:
     """Whether a file is the one that was checked before, and what tells it from others."""
-    try:
+    facts: Facts = {}
+    with suppress(OSError, TreeError):
         facts = _facts(path)
-        if facts["size"] < LARGE:
-            return False, facts
-        return fitted(Facts, read_json(_note(path))) == facts, facts
-    except (OSError, TreeError):
-        return False, {}
+        if facts["size"] >= LARGE:
+            return fitted(Facts, read_json(_note(path))) == facts, facts
+    return False, facts
 
 
 def remember(path: Path, facts: Facts) -> None:

@@ -51,7 +51,7 @@ class Pretraining(Protocol):
         )
         trainer.fit()
         # An earlier command may have trained some of the epochs: their own clocks are added up.
-        epochs = [row["seconds"] for row in files.read_metrics()] if files else [time.monotonic() - started]
+        epochs = [row.get("seconds", 0.0) for row in files.read_metrics()] if files else [time.monotonic() - started]
         result = SeedRun(run.training.seed, (), last_metrics(trainer), round(sum(epochs), 2), peak_memory_mb())
         result.save(folder)
         return result

@@ -73,8 +73,10 @@ def _write_csv(path: Path, ids: Sequence[str], matrix: Matrix) -> None:
 
 
 def _write_npy(path: Path, ids: Sequence[str], matrix: Matrix) -> None:
+    # np.save hides the reason of a failed write, such as a full disk.
     with path.open("wb") as file:
-        np.save(file, matrix)
+        np.lib.format.write_array_header_1_0(file, np.lib.format.header_data_from_array_1_0(matrix))
+        file.write(np.ascontiguousarray(matrix).data)
 
 
 _WRITERS: dict[str, Callable[[Path, Sequence[str], Matrix], None]] = {

@@ -204,7 +204,12 @@ class Trainer:
         self.position = checkpoint.position
         states = random_states(checkpoint)
         for name, generator in (("noise", self.generator), ("global", self.dropout)):
-            self._set_state(name, generator, states[name])
+            try:
+                self._set_state(name, generator, states[name])
+            except (KeyError, RuntimeError, TypeError) as error:
+                raise CheckpointError(
+                    "The checkpoint lacks the state of its random numbers.", "Start the run again in another folder."
+                ) from error
         assert self.folder is not None
         self.folder.keep_metrics_before(self.position.epoch)
 
