@@ -8,7 +8,7 @@ import re
 # Control characters move the cursor, recolour or retitle a terminal, and no XML may hold them; the marks for writing
 # direction make one text look like another.
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]")
-_BLANKS = re.compile(r"\s+")
+_BREAKS = re.compile("[\t-\r\x1c-\x1e\x85\u2028\u2029]+")
 # A cell that begins like this is a formula to spreadsheets, unless it is a number.
 _FORMULA = re.compile(r"[=+\-@\t\r]")
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
@@ -24,12 +24,13 @@ def printable(text: str) -> str:
 
 def one_line(text: str) -> str:
     """The same on one line, for the cell of a table."""
-    return text if text.isascii() and text.isprintable() else printable(_BLANKS.sub(" ", text))
+    return text if text.isascii() and text.isprintable() else printable(_BREAKS.sub(" ", text))
 
 
 def csv_cell(text: str) -> str:
     """`text` as a cell that no spreadsheet runs: what looks like a formula gets an apostrophe before it."""
-    return f"'{text}" if _FORMULA.match(text) and not _NUMBER.fullmatch(text) else text
+    plain = printable(text)
+    return f"'{plain}" if _FORMULA.match(plain) and not _NUMBER.fullmatch(plain) else plain
 
 
 def file_name(text: str) -> str:

@@ -195,7 +195,7 @@ def _optimizer_state(optimizer: Optimizer, player: str, saved: dict[str, Tensor]
     for name, value in saved.items():
         index, _, key = name.partition("/")
         number = int(index) if index.isdecimal() else len(parameters)
-        if number >= len(parameters) or value.dim() and value.shape != parameters[number].shape:
+        if number >= len(parameters) or (value.dim() and value.shape != parameters[number].shape):
             raise CheckpointError(f"The checkpoint does not fit the optimiser of its {player}.", _AGAIN)
         state.setdefault(number, {})[key] = value
     if len({frozenset(known) for known in state.values()}) > 1:
