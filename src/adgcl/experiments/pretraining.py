@@ -29,7 +29,8 @@ BAD_ROWS_FILE = "unreadable.csv"
 class Pretrained:
     """What came of it: the folder, the settings, the data, and the last epoch's metrics.
 
-    `started_at` is how many epochs were done before; `finished_before` says that nothing was left to do.
+    `started_at` is how many epochs were done before; `finished_before` says that nothing was left to do, `remark` what
+    a person should know about how the run was continued.
     """
 
     folder: Path
@@ -39,6 +40,7 @@ class Pretrained:
     seconds: float
     started_at: int = 0
     finished_before: bool = False
+    remark: str = ""
 
 
 def pretrain(
@@ -88,10 +90,11 @@ def pretrain_dataset(
     if dataset.bad_rows:
         write_bad_rows(folder / BAD_ROWS_FILE, dataset.bad_rows)
     started = time.monotonic()
-    Trainer(run, dataset.store, folder=files, trackers=trackers, resume=saved is not None, data=data).fit()
+    trainer = Trainer(run, dataset.store, folder=files, trackers=trackers, resume=saved is not None, data=data)
+    trainer.fit()
     rows = files.read_metrics()
-    done = saved.position.epoch if saved else 0
-    return Pretrained(folder, run, dataset, rows[-1] if rows else {}, time.monotonic() - started, done)
+    done, seconds = saved.position.epoch if saved else 0, time.monotonic() - started
+    return Pretrained(folder, run, dataset, rows[-1] if rows else {}, seconds, done, remark=trainer.remark)
 
 
 def _saved(files: RunFolder, resume: bool) -> Checkpoint | None:

@@ -13,6 +13,7 @@ from adgcl.encoders.base import AUTO, EncoderConfig, encoder_config
 from adgcl.methods.base import METHODS, MethodConfig
 
 DEFAULT_METHOD = "adgcl"
+MOST_THREADS = 1024
 
 
 class DataConfig(Config):
@@ -39,7 +40,11 @@ class TrainingConfig(Config):
         "float32", description="number type of dense layers; bfloat16 where the machine supports it, else float32"
     )
     threads: int = Field(
-        0, ge=0, le=1024, description="CPU threads; 0 chooses by the width of the network", json_schema_extra=HARMLESS
+        0,
+        ge=0,
+        le=MOST_THREADS,
+        description="CPU threads; 0 chooses by the width of the network; a resumed run keeps its number",
+        json_schema_extra=HARMLESS,
     )
     step: Literal["plain", "auto"] = Field(
         "plain",
