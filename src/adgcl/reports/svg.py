@@ -114,8 +114,9 @@ class Axis:
         """An axis that holds all values, with round ticks, or with `whole` numbers for ticks."""
         low, high = min(values), max(values)
         if high - low < 1e-9 * max(1.0, abs(high)):
-            low, high = low - 0.5, high + 0.5
-        step = _round_step((high - low) / count)
+            margin = max(0.5, 1e-6 * abs(high))
+            low, high = low - margin, high + margin
+        step = _round_step(high / count - low / count)  # divided first, since the whole range may be too large
         if whole:
             step = max(1.0, 5.0 if step == 2.5 else step)
         first, last = math.floor(low / step), math.ceil(high / step)
