@@ -6,9 +6,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+# `typing` takes a while to import, and until the command has begun Ctrl-C ends in a traceback.
+TYPE_CHECKING = False
 
 if TYPE_CHECKING:
+    from typing import Any
+
     from adgcl.core.errors import AdgclError
     from adgcl.core.records import Record
     from adgcl.core.schema import FeatureSpec, Task

@@ -1,6 +1,6 @@
 """`python -m adgcl` is the command `adgcl`."""
 
-from adgcl.cli.main import run
+from adgcl.cli.entry import run
 
 if __name__ == "__main__":
     run()

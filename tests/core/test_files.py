@@ -48,3 +48,29 @@ def test_what_is_no_record_is_named(tmp_path, text):
     path.write_text(text)
     with pytest.raises(DataError, match=r"r\.json"):
         read_record(path)
+
+
+def test_what_killed_processes_left_is_removed_before_anything_is_written(tmp_path):
+    import os
+    import subprocess
+    import sys
+    import time
+
+    gone = subprocess.Popen([sys.executable, "-c", ""])
+    gone.wait()
+    here = files._host()
+    left = tmp_path / f".a.txt.{here}-{gone.pid}-0123abcd.part"
+    alive = tmp_path / f".a.txt.{here}-{os.getpid()}-0123abcd.part"
+    elsewhere, forgotten = tmp_path / ".a.txt.other-1-0123abcd.part", tmp_path / ".a.txt.earlier_version.part"
+    for path in (left, alive, elsewhere, forgotten, tmp_path / "download.part"):
+        path.write_text("x" * 1000)
+    os.utime(forgotten, (time.time() - 10**6,) * 2)
+    free: list[bool] = []
+    files.atomic_write(tmp_path / "a.txt", lambda part: (free.append(left.exists()), part.write_text("new"))[0])
+    assert free == [False]  # the space was there before the new file needed it
+    assert sorted(p.name for p in tmp_path.iterdir()) == sorted([alive.name, elsewhere.name, "a.txt", "download.part"])
+
+
+def test_the_longest_names_can_be_written(tmp_path):
+    files.write_text(tmp_path / ("n" * 250 + ".txt"), "whole")
+    assert [p.read_text() for p in tmp_path.iterdir()] == ["whole"]

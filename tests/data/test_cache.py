@@ -14,7 +14,8 @@ from adgcl.data import cache, catalog
 # Imported by readers without any say in what they pack: cutting batches, errors, files, the shape of declarations.
 _NO_SAY = {
     "adgcl.core.errors", "adgcl.core.extras", "adgcl.core.files", "adgcl.core.progress", "adgcl.core.schema",
-    "adgcl.data.entry", "adgcl.data.fetch.archives", "adgcl.graphs.store.batch",
+    "adgcl.core.safe_text", "adgcl.core.trees", "adgcl.data.checked", "adgcl.data.entry", "adgcl.data.fetch.archives",
+    "adgcl.graphs.store.batch", "adgcl.graphs.store.soundness",
 }  # fmt: skip
 _NO_SAY_FOLDERS = ("adgcl.jobs",)
 

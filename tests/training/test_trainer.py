@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 import torch
 
+from adgcl.core import files
 from adgcl.core.errors import CheckpointError, ConfigError, Interrupted, OutputError, TrainingError
 from adgcl.training import checkpoints
 from adgcl.training.device import pick_device
@@ -141,7 +142,7 @@ def test_a_full_disk_is_explained_and_loses_nothing(tmp_path, monkeypatch):
     def full(*args, **kwargs):
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(checkpoints, "save_file", full)
+    monkeypatch.setattr(files, "_write", full)
     with pytest.raises(OutputError, match="No space left") as caught:
         train(tmp_path, resume=True, epochs=2).fit()
     assert "disk is full" in caught.value.hint
@@ -256,3 +257,17 @@ def test_snapshots_are_the_networks_after_their_epochs(tmp_path):
         networks = {name: value for name, value in theirs.tensors.items() if name.startswith("network/")}
         assert ours.position.epoch == theirs.position.epoch and set(ours.tensors) == set(networks)
         assert all(torch.equal(ours.tensors[name], networks[name]) for name in networks)
+
+
+def test_a_resumed_run_keeps_its_number_of_threads(tmp_path):
+    before = torch.get_num_threads()
+    try:
+        train(tmp_path, epochs=1, threads=2).fit()
+        resumed = train(tmp_path, epochs=2, threads=1, resume=True)
+        assert torch.get_num_threads() == 2 and "2 threads" in resumed.remark
+        resumed.fit()
+        saved = checkpoints.load_checkpoint(tmp_path / "checkpoint.safetensors")
+        assert saved.data["threads"] == 2
+        assert train(tmp_path, epochs=2, threads=2, resume=True).remark == ""
+    finally:
+        torch.set_num_threads(before)

@@ -37,15 +37,16 @@ def embed(
     """
     from adgcl.cli.bad_rows import show_bad_rows
     from adgcl.cli.progress import Bars
+    from adgcl.core.locks import locked_file
     from adgcl.experiments.application import embed_data
     from adgcl.training.export import check_target, write_embeddings
 
     screen = Screen(as_json, quiet)
     check_target(out)
     source = make_source(data, **reading)
-    with Bars(screen) as bars:
+    with locked_file(out), Bars(screen) as bars:
         made = embed_data(run, source, device=device, progress=bars, on_embedded=bars.embedded)
-    write_embeddings(out, made.ids, made.matrix)
+        write_embeddings(out, made.ids, made.matrix)
     rows, width = made.matrix.shape
     show_bad_rows(screen, made.dataset.bad_rows, rows)
     unreadable = len(made.dataset.bad_rows)

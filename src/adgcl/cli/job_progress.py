@@ -60,6 +60,9 @@ class JobBars(Watcher):
         if event.kind == "progress":
             self._move(event)
             return
+        if event.kind == "elsewhere":
+            self._print(f"{event.job}: {event.content or 'another process'} is working on it; waiting for the result.")
+            return
         if event.kind == "started":
             self._add(event.job)
             return
@@ -80,9 +83,9 @@ class JobBars(Watcher):
     def _print(self, text: str) -> None:
         self._last_line = time.monotonic()
         if self._bars is not None:
-            self._bars.console.print(text, markup=False, soft_wrap=True)
+            self._bars.console.print(text, soft_wrap=True)
         elif not self.screen.quiet:
-            console(stderr=True).print(text, markup=False, soft_wrap=True)
+            console(stderr=True).print(text, soft_wrap=True)
 
     def _left(self) -> str:
         if self.schedule is None or self.done >= self.total:

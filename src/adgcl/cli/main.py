@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import errno
 import os
+import signal
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Annotated, Any
 
 import typer
@@ -113,8 +115,11 @@ app.command("doctor", rich_help_panel=_MACHINE)(doctor.doctor)
 
 
 def run() -> None:
-    """The console entry."""
+    """Run the command line of this process, and end it."""
     code = main(sys.argv[1:])
+    # From here on Ctrl-C has nothing to save; it would only end in a traceback.
+    with suppress(ValueError):
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         sys.stdout.flush()
     except OSError:
@@ -133,6 +138,8 @@ def main(arguments: Sequence[str]) -> int:
     try:
         typer.main.get_command(app).main(args=list(arguments), prog_name="adgcl", obj=list(arguments))
     except SystemExit as stop:
+        if stop.code == Interrupted.exit_code:  # how typer ends when Ctrl-C comes before the command itself
+            return _explain(stop, "Stopped.", None, Interrupted.exit_code, debug)
         return stop.code if isinstance(stop.code, int) else int(stop.code is not None)
     except AdgclError as error:
         return _explain(error, error.message, error.hint, error.exit_code, debug)

@@ -46,15 +46,16 @@ def predict(
     """
     from adgcl.cli.bad_rows import show_bad_rows, show_mixtures
     from adgcl.cli.progress import Bars
+    from adgcl.core.locks import locked_file
     from adgcl.experiments.prediction import predict_data
     from adgcl.experiments.prediction_table import check_target, write_predictions
 
     screen = Screen(as_json, quiet)
     check_target(out)
     source = make_source(data, **reading)
-    with Bars(screen) as bars:
+    with locked_file(out), Bars(screen) as bars:
         made = predict_data(model, source, coverage=coverage, device=device, progress=bars, on_predicted=bars.predicted)
-    write_predictions(out, made)
+        write_predictions(out, made)
     show_bad_rows(screen, made.dataset.bad_rows, len(made.ids))
     show_mixtures(screen, made.dataset, source.keep_largest_fragment)
     if str(made.strangers):

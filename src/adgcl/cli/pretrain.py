@@ -69,6 +69,8 @@ def pretrain(
     }
     request = replace(make_request(method, config, assignments, **training), preset=preset)
     done = _run(screen, source, out, request, resume)
+    if done.remark:
+        screen.warn(done.remark)
     screen.emit(_summary(done))
     _print_summary(screen, done)
     _print_next(screen, done, source)

@@ -86,11 +86,11 @@ class Bars:
 
         columns = (
             SpinnerColumn(),
-            TextColumn("{task.description}"),
+            TextColumn("{task.description}", markup=False),
             BarColumn(),
             TaskProgressColumn(),
             Rate(),
-            TextColumn("{task.fields[note]}"),
+            TextColumn("{task.fields[note]}", markup=False),
         )
         self._bars = Progress(
             *columns, TimeElapsedColumn(), "<", TimeRemainingColumn(), console=console(stderr=True), transient=True

@@ -9,6 +9,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from adgcl.core.terminal import plain_console
+
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
@@ -18,11 +20,9 @@ _PIPE_WIDTH = 160
 
 
 def console(stderr: bool = False) -> Console:
-    """A rich console on stdout or stderr."""
-    from rich.console import Console
-
+    """A console on stdout or stderr."""
     stream = sys.stderr if stderr else sys.stdout
-    return Console(file=stream, width=None if stream.isatty() else _PIPE_WIDTH, highlight=False, emoji=False)
+    return plain_console(stream, None if stream.isatty() else _PIPE_WIDTH)
 
 
 def print_error(message: str, hint: str | None = None, label: str = "Error:") -> None:
@@ -30,9 +30,9 @@ def print_error(message: str, hint: str | None = None, label: str = "Error:") ->
     err = console(stderr=True)
     if label:
         err.print(label, style="bold red", end=" ")
-    err.print(message, markup=False, soft_wrap=True)
+    err.print(message, soft_wrap=True)
     if hint:
-        err.print(hint, markup=False, soft_wrap=True, style="dim" if err.is_terminal else None)
+        err.print(hint, soft_wrap=True, style="dim" if err.is_terminal else None)
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ def finite(value: Any) -> Any:
 def table(
     columns: Sequence[str], rows: Iterable[Sequence[object]], title: str | None = None, right: Sequence[str] = ()
 ) -> Table:
-    """A plain table; columns named in `right` hold numbers. Cells are shown as they are, not as markup."""
+    """A plain table; columns named in `right` hold numbers."""
     from rich import box
     from rich.table import Table
     from rich.text import Text

@@ -36,7 +36,7 @@ def settings(
     for name, rows in found.items():
         cells = [(s.name, _text(s.default), s.allowed or s.kind, s.help) for s in rows]
         screen.show(
-            table(("setting", "default", "allowed", "what it does"), cells, title=f"[{name}]".replace("[", r"\["))
+            table(("setting", "default", "allowed", "what it does"), cells, title=f"[{name}]")
         )
     screen.say(
         "A command's defaults come from the preset for the method and the kind of data (`adgcl methods` lists them); "

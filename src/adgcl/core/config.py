@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from adgcl.core import trees
 from adgcl.core.errors import ConfigError, did_you_mean
 
 C = TypeVar("C", bound="Config")
 Tree = dict[str, Any]
 
+
+_SEE = "`adgcl settings` lists every setting with its range."
+_LONGEST = 200  # characters of a value in a message
+_DEEPEST = 8  # dots in the name of a setting
 
 # Marks a setting (`json_schema_extra`) that changes where or how fast work is done, not its result.
 HARMLESS: dict[str, Any] = {"harmless": True}
@@ -22,7 +26,7 @@ HARMLESS: dict[str, Any] = {"harmless": True}
 class Config(BaseModel):
     """Settings of one part: unknown keys are errors, values are checked and immutable."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, validate_default=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, validate_default=True, allow_inf_nan=False)
 
     def essence(self) -> Tree:
         """The settings that decide the result: two with the same essence mean the same work."""
@@ -51,11 +55,10 @@ def differences(old: Mapping[str, Any], new: Mapping[str, Any], where: str = "")
 def read_toml(path: Path) -> Tree:
     """The settings in a TOML file."""
     try:
-        with Path(path).open("rb") as file:
-            return tomllib.load(file)
+        return trees.read_toml(path)
     except OSError as error:
         raise ConfigError(f"Cannot read {path}: {error.strerror}.", "Check the path given to --config.") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except trees.TreeError as error:
         raise ConfigError(f"{path} is not valid TOML: {error}.", "See docs/configuration.md for examples.") from error
 
 
@@ -83,13 +86,18 @@ def parse_overrides(assignments: Iterable[str], sections: Mapping[str, type[Base
         *homes, key = _locate(path.strip(), sections)
         place = tree
         for home in homes:
-            place = place.setdefault(home, {})
+            inner = place.setdefault(home, {})
+            if not isinstance(inner, dict):
+                raise ConfigError(f"{assignment!r} is about a part of {home!r}, which is set as a whole.", _SEE)
+            place = inner
         place[key] = _value(text.strip())
     return tree
 
 
 def _locate(path: str, sections: Mapping[str, type[BaseModel]]) -> list[str]:
     key, *inner = path.split(".")
+    if len(inner) > _DEEPEST:
+        raise ConfigError(f"{path[:_LONGEST]!r} has too many dots.", _SEE)
     if key in sections and inner:
         return [key, *inner]
     homes = [name for name, model in sections.items() if key in model.model_fields]
@@ -108,13 +116,16 @@ def _locate(path: str, sections: Mapping[str, type[BaseModel]]) -> list[str]:
 def _value(text: str) -> Any:
     """A TOML value, or the text itself, so that `name=gin` needs no quotes."""
     try:
-        return tomllib.loads(f"v = {text}")["v"]
-    except tomllib.TOMLDecodeError:
+        tree = trees.parse_toml(f"v = {text}")
+    except trees.TreeError:
         return text
+    return tree["v"] if tree.keys() == {"v"} else text
 
 
 def build(model: type[C], settings: Mapping[str, Any], where: str = "") -> C:
     """Check `settings` against `model`; the first problems found become one clear error."""
+    if not isinstance(settings, Mapping):
+        raise ConfigError(f"{where or 'The configuration'} = {settings!r} is not a table of settings.", _SEE)
     try:
         return model.model_validate(dict(settings))
     except ValidationError as error:
@@ -129,9 +140,14 @@ def _explain(error: ValidationError, model: type[BaseModel], where: str) -> tupl
             str(problem["loc"][-1]), _fields_at(model, problem["loc"][:-1])
         )
     return (
-        f"{path} = {problem.get('input')!r}: {problem['msg']}.",
-        "`adgcl settings` lists every setting with its range.",
+        f"{path} = {_shown(problem.get('input'))}: {problem['msg']}.",
+        _SEE,
     )
+
+
+def _shown(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 3] + "..."
 
 
 def _fields_at(model: type[BaseModel], path: tuple[int | str, ...]) -> list[str]:

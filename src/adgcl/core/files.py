@@ -5,13 +5,23 @@ from __future__ import annotations
 import errno
 import json
 import os
+import re
+import secrets
+import socket
 import tempfile
+import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from adgcl.core.errors import OutputError
+
+# A file in the making: `.NAME.HOST-PROCESS-RANDOM.part`.
+_PART = re.compile(r"\..+\.(?P<host>[^.]+)-(?P<process>\d+)-[0-9a-f]{8}\.part")
+# Nobody takes this long for one file: what is older was left by a process of another host, or of an earlier version.
+_ABANDONED = 86400.0
 
 
 def ensure_folder(path: Path) -> Path:
@@ -26,9 +36,9 @@ def ensure_folder(path: Path) -> Path:
 def check_writable(folder: Path) -> None:
     """Check before long work whether `folder` is writable, without leaving anything behind."""
     place = Path(folder)
-    while not place.exists() and place != place.parent:
-        place = place.parent
     with explain_os_errors(folder):
+        while not place.exists() and place != place.parent:
+            place = place.parent
         if not place.is_dir():
             raise NotADirectoryError(errno.ENOTDIR, f"{place} is not a folder")
         with tempfile.TemporaryFile(dir=place) as file:
@@ -39,25 +49,36 @@ def atomic_write(path: Path, write: Callable[[Path], None]) -> None:
     """Let `write` fill a temporary file next to `path`, then move it there in one step."""
     path = Path(path)
     ensure_folder(path.parent)
+    _sweep(path.parent)
     with explain_os_errors(path):
-        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
-        os.close(handle)
-        temporary = Path(name)
+        # The name is cut so that the longest names that the system allows can still be written.
+        part = path.parent / f".{path.name[:100]}.{_host()}-{os.getpid()}-{secrets.token_hex(4)}.part"
         try:
-            write(temporary)
-            _sync(temporary)
-            temporary.chmod(0o644)
-            os.replace(temporary, path)
+            write(part)
+            _sync(part)
+            part.chmod(0o644)
+            os.replace(part, path)
         finally:
-            temporary.unlink(missing_ok=True)
+            with suppress(OSError):
+                part.unlink(missing_ok=True)
+
+
+def write_bytes(path: Path, content: bytes) -> None:
+    atomic_write(path, lambda part: _write(part, content))
 
 
 def write_text(path: Path, text: str) -> None:
-    atomic_write(path, lambda part: _write_utf8(part, text))
+    write_bytes(path, text.encode("utf-8"))
 
 
 def write_json(path: Path, value: Any) -> None:
     write_text(path, json.dumps(value, indent=2, sort_keys=False, allow_nan=False) + "\n")
+
+
+def append_text(path: Path, text: str) -> None:
+    """Add to the end of a file; what a crash leaves of it is for the reader to skip."""
+    with explain_os_errors(path), path.open("a", encoding="utf-8") as file:
+        file.write(text)
 
 
 @contextmanager
@@ -74,13 +95,52 @@ def _advice(error: OSError) -> str:
         return "The disk is full. Free some space and run the same command again; nothing saved so far is lost."
     if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
         return "Choose another folder with --out, or change its permissions."
+    if error.errno == errno.EIO:
+        return "The disk reports a fault. Check it, or choose another folder; nothing saved so far is lost."
     return "Check the path and try again."
 
 
-def _write_utf8(path: Path, text: str) -> None:
-    path.write_text(text, encoding="utf-8")
+def _write(path: Path, content: bytes) -> None:
+    path.write_bytes(content)
 
 
 def _sync(path: Path) -> None:
     with path.open("rb") as file:
         os.fsync(file.fileno())
+
+
+def _sweep(folder: Path) -> None:
+    """Remove what processes that are gone left unfinished: it would take up the space that is needed now."""
+    with suppress(OSError), os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.name.startswith(".") and entry.name.endswith(".part") and _is_left_over(entry):
+                with suppress(OSError):
+                    os.unlink(entry.path)
+
+
+def _is_left_over(entry: os.DirEntry[str]) -> bool:
+    made_by = _PART.fullmatch(entry.name)
+    if made_by is not None and made_by["host"] == _host():
+        return not is_running(int(made_by["process"]))
+    with suppress(OSError):
+        return time.time() - entry.stat().st_mtime > _ABANDONED
+    return False
+
+
+def is_running(process: int) -> bool:
+    """Whether a process of this host still exists; where asking would end it (Windows), it is taken to."""
+    if os.name == "nt":
+        return True
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except (OSError, OverflowError):
+        return True
+    return True
+
+
+@cache
+def _host() -> str:
+    """The name of this host, as part of a file name."""
+    return re.sub(r"[^A-Za-z0-9_]", "_", socket.gethostname())[:40] or "host"

@@ -6,10 +6,14 @@ import hashlib
 import json
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
+
+from pydantic import BaseModel
 
 from adgcl.core.errors import DataError
 from adgcl.core.files import write_json
+from adgcl.core.safe_text import file_name
+from adgcl.core.trees import SCHEMA, TreeError, fitted, read_json
 
 FORMAT = "adgcl-record-1"
 _ANY_FORMAT = "adgcl-record-"  # of any version
@@ -48,6 +52,8 @@ class Record:
     notes: list[str] = field(default_factory=list)
     format: str = FORMAT
 
+    __pydantic_config__: ClassVar = SCHEMA
+
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
 
@@ -60,7 +66,15 @@ class Record:
         }
         text = json.dumps([settings, training, self.seeds], sort_keys=True)
         digest = hashlib.sha256(text.encode()).hexdigest()[:8]
-        return f"{self.dataset}--{self.method}--{self.mode}--{self.protocol}-{self.probe}--{digest}.json"
+        return f"{self.cell_name}--{digest}.json"
+
+    @property
+    def cell_name(self) -> str:
+        """The part of the name that all Records of one cell of a table share."""
+        dataset, method, mode, protocol, probe = map(
+            file_name, (self.dataset, self.method, self.mode, self.protocol, self.probe)
+        )
+        return f"{dataset}--{method}--{mode}--{protocol}-{probe}"
 
     def save(self, folder: Path) -> Path:
         path = Path(folder) / self.file_name
@@ -68,14 +82,44 @@ class Record:
         return path
 
 
+class _Figure(BaseModel):
+    """The part of `Record.published` that reports read."""
+
+    table: str
+    method: str
+    mean: float
+    std: float | None = None
+
+
+class _SeedRow(BaseModel):
+    """The part of each of `Record.runs` that reports read."""
+
+    seed: int
+    folds: list[float | None] = []
+
+
+class _Inside(BaseModel):
+    """What must hold inside the parts of a Record that its own fields leave open."""
+
+    published: _Figure | None
+    runs: list[_SeedRow]
+    config: dict[str, dict[str, Any]]
+    data: dict[str, str | int | None]
+    machine: dict[str, str | int]
+
+
 def read_record(path: Path) -> Record:
     """Read one Record file."""
     try:
-        tree = json.loads(Path(path).read_text(encoding="utf-8"))
+        tree = fitted(dict[str, Any], read_json(path))
         if tree.get("format") != FORMAT:
-            raise ValueError(f"format {tree.get('format')!r}")
-        return Record(**tree)
-    except (OSError, ValueError, TypeError, AttributeError) as error:
+            raise TreeError(f"format {tree.get('format')!r}")
+        record = fitted(Record, tree)
+        fitted(_Inside, {name: tree[name] for name in _Inside.model_fields})
+        if not len(record.seeds) == len(record.values) > 0 or len(record.runs) not in (0, len(record.seeds)):
+            raise TreeError(f"{len(record.values)} values and {len(record.runs)} runs of {len(record.seeds)} seeds")
+        return record
+    except (OSError, TreeError) as error:
         raise DataError(
             f"{path} is not a Record of format {FORMAT}: {error}.", "Remove it or create it again."
         ) from error
@@ -89,7 +133,7 @@ def read_records(folder: Path) -> list[Record]:
 def is_record(path: Path) -> bool:
     """Whether a JSON file claims to be a Record; run folders hold others. For a truncated file the name decides."""
     try:
-        tree = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        tree = read_json(path)
+    except (OSError, TreeError):
         return path.match(_FILE_NAME)
     return isinstance(tree, dict) and str(tree.get("format", "")).startswith(_ANY_FORMAT)

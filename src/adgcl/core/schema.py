@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
+
+from adgcl.core.trees import SCHEMA, TreeError, fitted
+
+# Far above what any data set has; what a file claims beyond them is damage, and would fill the memory.
+_MOST_COLUMNS = 1 << 20
+_MOST_CODES = 1 << 31
 
 TaskKind = Literal["none", "multiclass", "binary", "regression"]
 Metric = Literal["none", "accuracy", "rocauc", "rmse", "mae"]
@@ -30,6 +36,8 @@ class Task:
     metric: Metric = "none"
     names: tuple[str, ...] = ()
 
+    __pydantic_config__: ClassVar = SCHEMA
+
     def __post_init__(self) -> None:
         if self.metric == "none":
             object.__setattr__(self, "metric", _DEFAULT_METRIC[self.kind])
@@ -43,8 +51,15 @@ class Task:
         return {**asdict(self), "names": list(self.names)}
 
     @classmethod
-    def from_json(cls, data: dict[str, Any]) -> Task:
-        return cls(**{**data, "names": tuple(data.get("names", ()))})
+    def from_json(cls, data: Any) -> Task:
+        """What `to_json` gave, checked."""
+        task = fitted(cls, data)
+        if not (0 <= task.num_tasks <= _MOST_COLUMNS and 0 <= task.num_classes <= _MOST_CODES):
+            raise TreeError(f"{task.num_tasks} tasks of {task.num_classes} classes")
+        expected = task.num_classes if task.kind == "multiclass" else task.num_tasks
+        if len(task.names) not in (0, expected):
+            raise TreeError(f"{len(task.names)} names for {expected} labels")
+        return task
 
 
 @dataclass(frozen=True)
@@ -61,6 +76,8 @@ class Features:
     num_dim: int = 0
     values: tuple[tuple[int, ...], ...] = ()
 
+    __pydantic_config__: ClassVar = SCHEMA
+
     def __post_init__(self) -> None:
         object.__setattr__(self, "sizes", tuple(int(s) for s in self.sizes))
         object.__setattr__(self, "values", tuple(tuple(int(v) for v in column) for column in self.values))
@@ -72,6 +89,14 @@ class Features:
     def empty(self) -> bool:
         return not self.sizes and self.num_dim == 0
 
+    def check(self) -> None:
+        """Raise a TreeError if no nodes or edges could have these columns."""
+        if not 0 <= self.num_dim <= _MOST_COLUMNS or any(not 1 <= size <= _MOST_CODES for size in self.sizes):
+            raise TreeError(f"columns of {self.sizes} categories and {self.num_dim} numbers")
+        known = [(size, len(column)) for size, column in zip(self.sizes, self.values) if column]
+        if len(self.values) > len(self.sizes) or any(size != count for size, count in known):
+            raise TreeError("columns whose values do not fit their number of categories")
+
 
 @dataclass(frozen=True)
 class FeatureSpec:
@@ -81,6 +106,8 @@ class FeatureSpec:
     edge: Features = field(default_factory=Features)
     name: str = "own"
 
+    __pydantic_config__: ClassVar = SCHEMA
+
     def to_json(self) -> dict[str, Any]:
         return {
             "node": self.node.to_json(),
@@ -89,5 +116,9 @@ class FeatureSpec:
         }
 
     @classmethod
-    def from_json(cls, data: dict[str, Any]) -> FeatureSpec:
-        return cls(Features(**data["node"]), Features(**data["edge"]), data.get("name", "own"))
+    def from_json(cls, data: Any) -> FeatureSpec:
+        """What `to_json` gave, checked."""
+        spec = fitted(cls, data)
+        for features in (spec.node, spec.edge):
+            features.check()
+        return spec

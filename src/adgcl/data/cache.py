@@ -6,7 +6,6 @@ import hashlib
 import importlib.metadata
 import importlib.util
 import json
-import re
 import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -15,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from adgcl.core.errors import DataError, OutputError
+from adgcl.core.safe_text import file_name
 from adgcl.data.dataset import Dataset
 from adgcl.data.fetch.folder import packed_folder
 from adgcl.data.packed import open_dataset, read_stamp, save_dataset
@@ -39,6 +39,8 @@ _READERS = (
     "adgcl.graphs.store.ranges",
     "adgcl.graphs.store.storage",
     "adgcl.graphs.store.store",
+    "adgcl.graphs.store.strings",
+    "adgcl.graphs.store.tensors",
 )
 
 
@@ -54,8 +56,7 @@ class RawData:
         """The file that keeps this source packed: one for each set of paths and options."""
         paths = [str(file.resolve()) for file in self.files]
         identity = json.dumps([paths, self.options], sort_keys=True, default=repr)
-        readable = re.sub(r"[^A-Za-z0-9._-]+", "_", self.name)[:60]
-        return packed_folder() / f"{readable}-{_digest(identity)[:12]}{SUFFIX}"
+        return packed_folder() / f"{file_name(self.name)}-{_digest(identity)[:12]}{SUFFIX}"
 
     def stamp(self) -> str:
         """Changes when a file of the source changes, or the code that reads it."""

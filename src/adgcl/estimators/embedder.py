@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -13,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from adgcl.core.errors import CheckpointError, ConfigError, DataError
 from adgcl.core.files import ensure_folder, write_json
+from adgcl.core.trees import TreeError, fitted, read_json
 from adgcl.data.dataset import Dataset
 from adgcl.data.labelling import labelled
 from adgcl.estimators.copies import from_bytes, to_bytes
@@ -134,9 +134,9 @@ class GraphEmbedder(TransformerMixin, GraphEstimator):  # type: ignore[misc]
         run = load_run(folder, device or "auto")
         path = Path(folder) / _PARAMETERS
         try:
-            parameters = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+            parameters = fitted(dict[str, Any], read_json(path)) if path.exists() else {}
             made = cls(**parameters) if parameters else cls._like(run)
-        except (ValueError, TypeError) as error:
+        except (OSError, TreeError, TypeError) as error:
             raise CheckpointError(
                 f"{path} is damaged: {error}.", "Remove it; the run itself is in the checkpoint."
             ) from error

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -103,7 +102,7 @@ def evaluate_loaded(
         jobs = tuple(Job(request, data, seed, folder) for seed in seeds)
         if work.fresh:
             for job in jobs:
-                shutil.rmtree(job.folder, ignore_errors=True)
+                job.forget()
         reused = sum(job.result() is not None for job in jobs)
         _run(jobs, _executor(work.executor, count), watcher or Watcher(), work)
         planned = jobs[0].plan

@@ -12,10 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from adgcl.core.config import differences
-from adgcl.core.errors import CheckpointError, Interrupted, OutputError
+from adgcl.core.errors import Interrupted, OutputError
 from adgcl.core.files import check_writable, ensure_folder, write_json
-from adgcl.core.locks import locked
+from adgcl.core.locks import locked, refuse_if_locked
 from adgcl.core.provenance import versions
+from adgcl.core.trees import TreeError, fitted, read_json
 from adgcl.data.dataset import Dataset
 from adgcl.data.duplicates import find_duplicates
 from adgcl.experiments.model import members as membership
@@ -81,6 +82,7 @@ def finetune(
     The same call again resumes where it stopped. `on_loaded` sees the data and what there is to say about it.
     """
     check_writable(folder)
+    refuse_if_locked(folder)
     started, choices = time.monotonic(), choices or Choices()
     dataset, planned = _settle(start, source, request, progress)
     warnings = check_trainable(dataset, task_named=source.task is not None)
@@ -227,8 +229,8 @@ def _claim(folder: Path, wanted: dict[str, Any]) -> None:
     """Note what is being made here, or refuse to mix it with something else."""
     path = folder / _WORK / _REQUEST
     if path.exists():
-        with suppress(ValueError):
-            _refuse_other(folder, _read(path), wanted)
+        with suppress(TreeError):  # Damaged: what it was for is lost, what was trained is checked by its own settings.
+            _refuse_other(folder, fitted(dict[str, Any], read_json(path)), wanted)
     ensure_folder(path.parent)
     write_json(path, wanted)
 
@@ -241,12 +243,3 @@ def _refuse_other(folder: Path, before: dict[str, Any], wanted: dict[str, Any]) 
             f"{folder} holds a model that was asked for differently ({changed}).",
             "Choose another folder with --out, or remove this one.",
         )
-
-
-def _read(path: Path) -> dict[str, Any]:
-    import json
-
-    tree: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    if not isinstance(tree, dict):
-        raise CheckpointError(f"{path} is damaged.", "Remove the folder and start again.")
-    return tree

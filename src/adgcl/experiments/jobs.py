@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from adgcl.core.errors import AdgclError, ConfigError
-from adgcl.core.locks import is_locked, locked
+from adgcl.core.locks import Holder, holder_of, is_locked, locked
 from adgcl.data.dataset import Dataset
 from adgcl.experiments.planning import Plan, Request, plan
 from adgcl.experiments.source import LoadedSource, Source
@@ -100,15 +100,25 @@ class Job:
     def result(self) -> SeedRun | None:
         """The finished seed, wherever it was finished; one that cannot be read does not count."""
         if self._result is None and self.ready and self.problem is None:
-            with suppress(ValueError, KeyError, TypeError):
-                found = (SeedRun.load(folder) for folder in (self.folder, *self.wider))
-                self._result = next(filter(None, found), None)
+            found = (SeedRun.load(folder) for folder in (self.folder, *self.wider))
+            self._result = next(filter(None, found), None)
         return self._result
 
     @property
     def busy(self) -> bool:
         """Whether another process is doing it."""
         return any(is_locked(folder) for folder in (self.folder, *self.wider))
+
+    @property
+    def worker(self) -> Holder | None:
+        """Who is doing it, of a job that is busy."""
+        return next(filter(None, map(holder_of, (self.folder, *self.wider))), None)
+
+    def forget(self) -> None:
+        """Remove its state, unless another process is working on it."""
+        if self.folder.exists():
+            with locked(self.folder):
+                shutil.rmtree(self.folder, ignore_errors=True)
 
     @cached_property
     def trained(self) -> float:

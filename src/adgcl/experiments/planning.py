@@ -183,5 +183,9 @@ def _assigned(request: Request, key: str) -> str:
 
 
 def _tables(tree: Tree) -> Tree:
-    """A file may say `method = "adgcl"` instead of a whole table."""
-    return {name: as_table(value) for name, value in tree.items()}
+    """The sections of a file, which may say `method = "adgcl"` instead of a whole table."""
+    made = {name: as_table(value) for name, value in tree.items()}
+    for name, value in made.items():
+        if not isinstance(value, Mapping):
+            raise ConfigError(f"{name} = {value!r} is not a section.", f"Write its settings below [{name}].")
+    return made

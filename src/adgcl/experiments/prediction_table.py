@@ -9,6 +9,7 @@ import numpy as np
 
 from adgcl.core.errors import OutputError
 from adgcl.core.files import atomic_write, check_writable
+from adgcl.core.safe_text import csv_cell
 from adgcl.experiments.prediction import Column, Predicted
 
 _ENDINGS = (".csv", ".parquet")
@@ -30,18 +31,24 @@ def write_predictions(path: Path, predicted: Predicted) -> None:
 
 
 def _write_csv(path: Path, predicted: Predicted) -> None:
-    columns = [predicted.ids, *(_texts(values) for values in predicted.columns.values())]
+    columns = [map(csv_cell, predicted.ids), *(_texts(values) for values in predicted.columns.values())]
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file)
-        writer.writerow(("id", *predicted.columns))
+        writer.writerow(("id", *map(csv_cell, predicted.columns)))
         writer.writerows(zip(*columns, strict=True))
 
 
 def _texts(values: Column) -> list[str]:
     """Numbers with nine digits, which bring back every float32 exactly; truth values as JSON writes them."""
     if values.dtype == object:
-        return ["" if value is None else str(value).lower() if value in (True, False) else value for value in values]
+        return [_text(value) for value in values]
     return ["" if np.isnan(value) else f"{value:.9g}" for value in values]
+
+
+def _text(value: str | bool | None) -> str:
+    if isinstance(value, str):
+        return csv_cell(value)
+    return "" if value is None else str(value).lower()
 
 
 def _write_parquet(path: Path, predicted: Predicted) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 
 from adgcl.core.errors import CheckpointError
 from adgcl.core.files import check_writable, ensure_folder
+from adgcl.core.locks import locked, refuse_if_locked
 from adgcl.data.dataset import Dataset
 from adgcl.experiments.planning import Request, plan
 from adgcl.experiments.source import Source
@@ -29,7 +30,8 @@ BAD_ROWS_FILE = "unreadable.csv"
 class Pretrained:
     """What came of it: the folder, the settings, the data, and the last epoch's metrics.
 
-    `started_at` is how many epochs were done before; `finished_before` says that nothing was left to do.
+    `started_at` is how many epochs were done before; `finished_before` says that nothing was left to do, `remark` what
+    a person should know about how the run was continued.
     """
 
     folder: Path
@@ -58,9 +60,13 @@ def pretrain(
     files = RunFolder(folder)
     files.refuse_to_overwrite(resume)
     check_writable(folder)
-    saved = load_checkpoint(files.checkpoint) if resume and files.checkpoint.exists() else None
-    dataset, run = _settle(source, request, saved, progress)
-    return pretrain_dataset(dataset, run, folder, saved=saved, trackers=trackers, on_loaded=on_loaded)
+    refuse_if_locked(folder)
+    dataset, run = _settle(source, request, _saved(files, resume), progress)
+    with locked(folder):
+        # Asked again: another process may have been here while the data was read.
+        files.refuse_to_overwrite(resume)
+        saved = _saved(files, resume)
+        return pretrain_dataset(dataset, run, folder, saved=saved, trackers=trackers, on_loaded=on_loaded)
 
 
 def pretrain_dataset(
@@ -72,7 +78,7 @@ def pretrain_dataset(
     trackers: Sequence[Tracker] = (),
     on_loaded: Callable[[Dataset], None] = lambda dataset: None,
 ) -> Pretrained:
-    """The same for data that is already loaded; `saved` is the checkpoint to continue from."""
+    """The same for data that is already loaded, in a folder that is locked; `saved` is what to continue from."""
     files = RunFolder(folder)
     data = describe_data(dataset)
     if saved is not None:
@@ -99,8 +105,13 @@ def pretrain_dataset(
         time.monotonic() - started,
         saved.position.epoch if saved else 0,
         step=trainer.choice.steps,
-        remark=trainer.choice.remark,
+        remark=" ".join(filter(None, (trainer.choice.remark, trainer.remark))),
     )
+
+
+def _saved(files: RunFolder, resume: bool) -> Checkpoint | None:
+    """The checkpoint to continue from, if there is one."""
+    return load_checkpoint(files.checkpoint) if resume and files.checkpoint.exists() else None
 
 
 def _settle(source: Source, request: Request, saved: Checkpoint | None, progress: Any) -> tuple[Dataset, RunConfig]:

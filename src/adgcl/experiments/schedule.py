@@ -22,7 +22,7 @@ _WORTH_STARTING = 90.0  # seconds that a job needs to make any progress
 
 @dataclass(frozen=True)
 class Event:
-    """Something happened to a job: `started`, `progress`, `finished`, `reused`, `put back`, or a `gap`."""
+    """Something happened to a job: `started`, `progress`, `finished`, `reused`, `put back`, `elsewhere`, or a `gap`."""
 
     kind: str
     job: Job
@@ -130,6 +130,8 @@ class Schedule:
             self._finish(job, "reused")
             return False
         if busy:
+            if job not in self._elsewhere:
+                self.on_event(Event("elsewhere", job, job.worker))
             self._elsewhere[job] = time.monotonic() + _LOOK_AGAIN
             return False
         self._elsewhere.pop(job, None)

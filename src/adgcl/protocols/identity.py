@@ -11,6 +11,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import cache
 from glob import escape
 from pathlib import Path
@@ -20,6 +21,8 @@ from adgcl.core.config import Tree, build
 from adgcl.core.errors import ConfigError
 from adgcl.core.files import write_json
 from adgcl.core.records import Record
+from adgcl.core.safe_text import file_name
+from adgcl.core.trees import TreeError, fitted, read_json
 from adgcl.data.dataset import Dataset
 from adgcl.graphs.store.fingerprint import fingerprint
 from adgcl.protocols.base import PROTOCOLS, Protocol
@@ -35,6 +38,19 @@ _FIRST_VERSION = {
     "supervised": ("mode", "evaluate_every", "num_folds"),
 }
 _FIRST_HARMLESS = ("seed", "threads", "checkpoint_seconds", "device")
+
+
+Sections = dict[str, dict[str, Any]]
+
+
+@dataclass(frozen=True)
+class _Claim:
+    """What `settings.json` says about a folder of seeds."""
+
+    format: str
+    protocol: str
+    settings: Sections
+    data: str
 
 
 def full_settings(run: RunConfig, protocol: Protocol) -> Tree:
@@ -54,7 +70,7 @@ def _settings_of(run: RunConfig, protocol: Protocol, score: str | None, origin: 
     tree = {**run.essence_without("seed"), "protocol": protocol.essence(score)}
     if origin:
         # A trained encoder is identified by its weights, wherever they are kept.
-        tree["training"]["start_from"] = origin["checksum"]
+        tree["training"]["start_from"] = str(origin.get("checksum"))
     return tree
 
 
@@ -89,7 +105,7 @@ def _record_identity(config: str, protocol: str, score: str, data: str) -> str:
 def work_folder(base: Path, dataset: Dataset, run: RunConfig, protocol: Protocol) -> Path:
     """The folder of this work below `base`: the one that an earlier version began, or else the one to make."""
     wanted, data = settings_of(run, protocol), fingerprint(dataset.store)
-    prefix = f"{dataset.name}-{run.method.name}-{protocol.config.mode}"
+    prefix = file_name(f"{dataset.name}-{run.method.name}-{protocol.config.mode}")
     exact = base / f"{prefix}-{_digest([wanted, data])}"
     if exact.exists():
         return exact
@@ -109,12 +125,13 @@ def claim(folder: Path, run: RunConfig, protocol: Protocol, data: str) -> None:
 
 def _holds(folder: Path, wanted: Tree, data: str, protocol: Protocol) -> bool:
     """Whether a folder of seeds is for the wanted work."""
-    with suppress(OSError, ValueError, TypeError, AttributeError):
+    with suppress(OSError, TreeError):
         if not (folder / _SETTINGS).exists():
             return _holds_first_version(folder, wanted, data, protocol)
-        tree = json.loads((folder / _SETTINGS).read_text(encoding="utf-8"))
-        known = tree["format"] == _FORMAT and tree["protocol"] == protocol.name and tree["data"] == data
-        return bool(known and _plain(read_settings(tree["settings"], protocol.name)) == _plain(wanted))
+        claimed = fitted(_Claim, read_json(folder / _SETTINGS))
+        if claimed.format != _FORMAT or (claimed.protocol, claimed.data) != (protocol.name, data):
+            return False
+        return _plain(read_settings(claimed.settings, protocol.name)) == _plain(wanted)
     return False
 
 
@@ -123,12 +140,12 @@ def _holds_first_version(folder: Path, wanted: Tree, data: str, protocol: Protoc
     first = next(folder.glob("seed-*/**/config.json"), None)
     if first is None or protocol.name not in _FIRST_VERSION:
         return False
-    tree = json.loads(first.read_text(encoding="utf-8"))
+    tree = fitted(Sections, read_json(first))
     ours = {**wanted, "protocol": {}}
     if _plain({**read_settings(tree, protocol.name), "protocol": {}}) != _plain(ours):
         return False
     for name in _FIRST_HARMLESS:
-        tree["training"].pop(name, None)
+        tree.get("training", {}).pop(name, None)
     settings = protocol.config.model_dump(mode="json")
     judged = {name: settings[name] for name in _FIRST_VERSION[protocol.name]}
     return folder.name.endswith("-" + _digest([tree, judged, data]))

@@ -51,7 +51,7 @@ class Pretraining(Protocol):
         )
         trainer.fit()
         # An earlier command may have trained some of the epochs: their own clocks are added up.
-        epochs = [row["seconds"] for row in files.read_metrics()] if files else [time.monotonic() - started]
+        epochs = [row.get("seconds", 0.0) for row in files.read_metrics()] if files else [time.monotonic() - started]
         seconds = round(sum(epochs), 2)
         result = SeedRun(run.training.seed, (), last_metrics(trainer), seconds, peak_memory_mb(), trainer.data["step"])
         result.save(folder)

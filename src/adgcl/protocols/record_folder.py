@@ -54,9 +54,8 @@ def _last_used(same: list[Record]) -> str:
 
 
 def _of_cell(record: Record, folder: Path) -> list[tuple[Path, Record]]:
-    name = f"{record.dataset}--{record.method}--{record.mode}--{record.protocol}-{record.probe}"
     found = []
-    for path in sorted(folder.glob(f"{escape(name)}--*.json")):
+    for path in sorted(folder.glob(f"{escape(record.cell_name)}--*.json")):
         try:
             found.append((path, read_record(path)))
         except DataError:

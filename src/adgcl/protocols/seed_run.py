@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, field
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
-from adgcl.core.files import explain_os_errors, write_json
+from adgcl.core.files import append_text, write_json, write_text
+from adgcl.core.trees import SCHEMA, TreeError, fitted, read_json, read_json_lines
 from adgcl.protocols.selection import Evaluation, Mode, Selected, select
 from adgcl.training.trainer import Trainer
 
@@ -24,6 +26,8 @@ class SeedRun:
     # By which step it was trained, plain or compiled; results of earlier versions are all plain.
     step: str = "plain"
 
+    __pydantic_config__: ClassVar = SCHEMA
+
     def selected(self, probe: str, mode: Mode, higher_is_better: bool) -> Selected:
         return select([e for e in self.evaluations if e.probe == probe], mode, higher_is_better)
 
@@ -31,8 +35,12 @@ class SeedRun:
         return {**asdict(self), "evaluations": [e.to_json() for e in self.evaluations]}
 
     @classmethod
-    def from_json(cls, tree: dict[str, Any]) -> SeedRun:
-        return cls(**{**tree, "evaluations": tuple(map(Evaluation.from_json, tree["evaluations"]))})
+    def from_json(cls, tree: Any) -> SeedRun:
+        """What `to_json` gave, checked."""
+        known = fitted(dict[str, Any], tree)
+        evaluations = fitted(list[Any], known.pop("evaluations", None))
+        seed = fitted(cls, {**known, "evaluations": ()})
+        return replace(seed, evaluations=tuple(map(Evaluation.from_json, evaluations)))
 
     def save(self, folder: Path | None) -> None:
         """Save it: a seed with a result is never run again."""
@@ -41,11 +49,10 @@ class SeedRun:
 
     @classmethod
     def load(cls, folder: Path | None) -> SeedRun | None:
-        """What `save` wrote, or None."""
-        path = folder / _RESULT if folder else None
-        if path is None or not path.exists():
-            return None
-        return cls.from_json(json.loads(path.read_text(encoding="utf-8")))
+        """What `save` wrote, or None; what cannot be read does not count, so that the seed runs again."""
+        with suppress(OSError, TreeError):
+            return cls.from_json(read_json(folder / _RESULT)) if folder else None
+        return None
 
 
 _RESULT = "result.json"
@@ -59,12 +66,10 @@ class History:
         self.evaluations: list[Evaluation] = []
         self.seconds = 0.0
         self._lines: list[tuple[float, Evaluation]] = []
-        for line in self.path.read_text().splitlines() if self.path and self.path.exists() else ():
-            try:
-                tree = json.loads(line)
-            except json.JSONDecodeError:
-                break
-            self._lines.append((tree.pop("seconds"), Evaluation.from_json(tree)))
+        with suppress(OSError, TreeError):
+            for tree in read_json_lines(self.path) if self.path else ():
+                line = fitted(dict[str, Any], tree)
+                self._lines.append((fitted(float, line.pop("seconds", None)), Evaluation.from_json(line)))
 
     def forget_after(self, epoch: int) -> None:
         """Drop evaluations of epochs that will be trained again."""
@@ -72,13 +77,12 @@ class History:
         self.evaluations = [e for _, e in self._lines]
         self.seconds = max((s for s, _ in self._lines), default=0.0)
         if self.path is not None and self.path.exists():
-            self.path.write_text("".join(_line(s, e) for s, e in self._lines))
+            write_text(self.path, "".join(_line(s, e) for s, e in self._lines))
 
     def add(self, evaluations: list[Evaluation], seconds: float) -> None:
         self.evaluations.extend(evaluations)
         if self.path is not None:
-            with explain_os_errors(self.path), self.path.open("a", encoding="utf-8") as file:
-                file.writelines(_line(round(seconds, 2), e) for e in evaluations)
+            append_text(self.path, "".join(_line(round(seconds, 2), e) for e in evaluations))
 
 
 def _line(seconds: float, evaluation: Evaluation) -> str:

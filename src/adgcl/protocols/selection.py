@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from math import isnan, nan
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
+from pydantic import ConfigDict
+
+from adgcl.core.trees import fitted
 
 Mode = Literal["as_published", "strict"]
 
@@ -24,14 +27,16 @@ class Evaluation:
     test_folds: tuple[float, ...]
     chosen: tuple[float, ...]
 
+    __pydantic_config__: ClassVar = ConfigDict(extra="forbid")
+
     def to_json(self) -> dict[str, Any]:
         """Plain JSON, which has no NaN: a score that is undefined becomes null."""
         return {name: _plain(value) for name, value in asdict(self).items()}
 
     @classmethod
-    def from_json(cls, tree: dict[str, Any]) -> Evaluation:
-        values: dict[str, Any] = {name: _parsed(value) for name, value in tree.items()}
-        return cls(**values)
+    def from_json(cls, tree: Any) -> Evaluation:
+        """What `to_json` gave, checked."""
+        return fitted(cls, {name: _parsed(value) for name, value in fitted(dict[str, Any], tree).items()})
 
 
 def _plain(value: Any) -> Any:

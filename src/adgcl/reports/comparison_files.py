@@ -42,11 +42,11 @@ def to_text(comparison: Comparison) -> str:
 def to_markdown(comparison: Comparison, heading: str = "#", legend: bool = True) -> str:
     """A page, or a section of one that explains its cells elsewhere."""
     main = main_table(comparison)
-    parts = [f"{heading} {main.title}\n", markdown.to_markdown(main)]
+    parts = [f"{heading} {markdown.escape(main.title)}\n", markdown.to_markdown(main)]
     for table in duel_tables(comparison):
-        parts += [f"**{table.title}**\n", markdown.to_markdown(table)]
+        parts += [markdown.with_title(table)]
     below = [note for note in main.notes if legend or note != LEGEND]
-    return "\n".join([*parts, *(f"- {note}" for note in below)]) + "\n"
+    return "\n".join([*parts, *(f"- {markdown.escape(note)}" for note in below)]) + "\n"
 
 
 def to_latex(comparison: Comparison) -> str:

@@ -67,7 +67,7 @@ def put_between_marks(text: str, records: Sequence[Record]) -> str:
 def to_markdown(records: Sequence[Record]) -> str:
     """Tables as papers print them, then every Record on its own line."""
     every = markdown.to_markdown(record_list(records, every=True))
-    return f"# {_TITLE}\n\n{_tables(records)}\n## {_EVERY}\n\n{every}\n{_footer(records)}\n"
+    return f"# {_TITLE}\n\n{_tables(records)}\n## {_EVERY}\n\n{every}\n{markdown.escape(_footer(records))}\n"
 
 
 def to_latex(records: Sequence[Record]) -> str:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 from adgcl.core.errors import ConfigError, DataError
 from adgcl.core.records import Record, read_records
+from adgcl.core.trees import TreeError, fitted, parse_json, read_json
 from adgcl.methods.base import METHODS
 from adgcl.reports.curves import NAMES
 from adgcl.training.run_config import resolve
@@ -33,17 +33,21 @@ def is_run_folder(folder: Path) -> bool:
 
 def read_metrics(folder: Path) -> list[dict[str, Any]]:
     """What a run measured, a row per epoch."""
+    path = Path(folder) / _METRICS
     try:
-        return [json.loads(line) for line in (Path(folder) / _METRICS).read_text(encoding="utf-8").splitlines()]
-    except ValueError as error:
+        rows = [fitted(dict[str, float], parse_json(line)) for line in path.read_bytes().splitlines()]
+        if any("epoch" not in row for row in rows):
+            raise TreeError("an epoch without a number")
+        return rows
+    except (OSError, TreeError) as error:
         raise DataError(f"{folder} has damaged metrics: {error}.", "Resume the run; that repairs them.") from error
 
 
 def kept_metrics(folder: Path) -> tuple[str, ...]:
     """The metrics that the run's method keeps; the usual ones if its settings cannot be read."""
     try:
-        config = resolve(json.loads((Path(folder) / _CONFIG).read_text(encoding="utf-8"))).method
-    except (OSError, ValueError, AttributeError, ConfigError):
+        config = resolve(read_json(Path(folder) / _CONFIG)).method
+    except (OSError, TreeError, ConfigError):
         return NAMES
     return METHODS[config.name].kept(config)
 

@@ -6,7 +6,9 @@ import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from xml.sax.saxutils import escape, quoteattr
+from xml.sax import saxutils
+
+from adgcl.core.safe_text import one_line
 
 Point = tuple[float, float]
 INK, FAINT, GRID = "#1f2933", "#616e7c", "#e4e7eb"
@@ -80,9 +82,15 @@ class Canvas:
 
     def to_svg(self) -> str:
         box = f'viewBox="0 0 {self.width:.0f} {self.height:.0f}" width="{self.width:.0f}" height="{self.height:.0f}"'
-        head = f'<svg xmlns="http://www.w3.org/2000/svg" {box} {_FONT} role="img" aria-label={quoteattr(self.title)}>'
+        name = saxutils.quoteattr(one_line(self.title))
+        head = f'<svg xmlns="http://www.w3.org/2000/svg" {box} {_FONT} role="img" aria-label={name}>'
         page = '<rect width="100%" height="100%" fill="white"/>'
         return "\n".join([head, page, *self.shapes, "</svg>"]) + "\n"
+
+
+def escape(text: str) -> str:
+    """`text` as XML can hold it."""
+    return saxutils.escape(one_line(text))
 
 
 def text_width(text: str, size: float = 12) -> float:
@@ -109,8 +117,9 @@ class Axis:
         """An axis that holds all values, with round ticks, or with `whole` numbers for ticks."""
         low, high = min(values), max(values)
         if high - low < 1e-9 * max(1.0, abs(high)):
-            low, high = low - 0.5, high + 0.5
-        step = _round_step((high - low) / count)
+            margin = max(0.5, 1e-6 * abs(high))
+            low, high = low - margin, high + margin
+        step = _round_step(high / count - low / count)  # divided first, since the whole range may be too large
         if whole:
             step = max(1.0, 5.0 if step == 2.5 else step)
         first, last = math.floor(low / step), math.ceil(high / step)

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from adgcl.core.errors import OutputError
 from adgcl.core.files import atomic_write, check_writable
+from adgcl.core.safe_text import csv_cell
 from adgcl.data.dataset import BadRow, Dataset
 
 Matrix = npt.NDArray[np.float32]
@@ -49,7 +50,7 @@ def write_bad_rows(path: Path, bad_rows: Sequence[BadRow]) -> None:
         with part.open("w", encoding="utf-8", newline="") as file:
             writer = csv.writer(file)
             writer.writerow(("line", "text", "reason"))
-            writer.writerows((row.line, row.text, row.reason) for row in bad_rows)
+            writer.writerows((row.line, csv_cell(row.text), csv_cell(row.reason)) for row in bad_rows)
 
     atomic_write(Path(path), write)
 
@@ -69,12 +70,14 @@ def _write_csv(path: Path, ids: Sequence[str], matrix: Matrix) -> None:
         writer.writerow(("id", *_names(matrix)))
         for name, row in zip(ids, matrix):
             # Nine digits bring back every float32 exactly.
-            writer.writerow((name, *(f"{value:.9g}" for value in row)))
+            writer.writerow((csv_cell(name), *(f"{value:.9g}" for value in row)))
 
 
 def _write_npy(path: Path, ids: Sequence[str], matrix: Matrix) -> None:
+    # np.save hides the reason of a failed write, such as a full disk.
     with path.open("wb") as file:
-        np.save(file, matrix)
+        np.lib.format.write_array_header_1_0(file, np.lib.format.header_data_from_array_1_0(matrix))
+        file.write(np.ascontiguousarray(matrix).data)
 
 
 _WRITERS: dict[str, Callable[[Path, Sequence[str], Matrix], None]] = {

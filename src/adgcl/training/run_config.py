@@ -14,6 +14,7 @@ from adgcl.encoders.base import AUTO, EncoderConfig, encoder_config
 from adgcl.methods.base import METHODS, MethodConfig
 
 DEFAULT_METHOD = "adgcl"
+MOST_THREADS = 1024
 
 
 class DataConfig(Config):
@@ -30,12 +31,12 @@ class DataConfig(Config):
 class TrainingConfig(Config):
     """How long and on what to train."""
 
-    epochs: int = Field(20, ge=0, description="passes over the data")
-    batch_size: int = Field(32, ge=1, description="graphs per step")
+    epochs: int = Field(20, ge=0, le=10**9, description="passes over the data")
+    batch_size: int = Field(32, ge=1, le=10**9, description="graphs per step")
     merge_single: bool = Field(
         False, description="add a last batch of a single graph, which has no variance, to the batch before it"
     )
-    seed: int = Field(0, ge=0, description="decides every random number")
+    seed: int = Field(0, ge=0, lt=2**63, description="decides every random number")
     start_from: str = Field(
         "", description="start with the trained encoder of this run folder, checkpoint file or packaged encoder"
     )
@@ -44,7 +45,11 @@ class TrainingConfig(Config):
         "float32", description="number type of dense layers; bfloat16 where the machine supports it, else float32"
     )
     threads: int = Field(
-        0, ge=0, description="CPU threads; 0 chooses by the width of the network", json_schema_extra=HARMLESS
+        0,
+        ge=0,
+        le=MOST_THREADS,
+        description="CPU threads; 0 chooses by the width of the network; a resumed run keeps its number",
+        json_schema_extra=HARMLESS,
     )
     step: Literal["auto", "plain", "compiled"] = Field(
         "auto",
@@ -98,6 +103,8 @@ def resolve(settings: Mapping[str, Any], overrides: Iterable[str] = ()) -> RunCo
     This is how settings are read wherever they come from, including checkpoints and Records of earlier versions: a
     setting that is newer than they are takes its default.
     """
+    if not isinstance(settings, Mapping):
+        raise ConfigError("The settings are not a table.", "See docs/configuration.md for examples.")
     tree = merged({**settings, "method": as_table(settings.get("method", {}))})
     sections = sections_of(tree)
     unknown = set(tree) - set(sections)

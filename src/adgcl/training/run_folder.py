@@ -3,13 +3,25 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from pydantic import BaseModel, ConfigDict
+
 from adgcl.core.errors import OutputError
-from adgcl.core.files import ensure_folder, explain_os_errors, write_json, write_text
+from adgcl.core.files import append_text, ensure_folder, write_json, write_text
+from adgcl.core.trees import TreeError, fitted, read_json_lines
 from adgcl.training.run_config import RunConfig
+
+
+class _Metrics(BaseModel):
+    """One line of metrics: what was measured in an epoch."""
+
+    model_config = ConfigDict(extra="allow", allow_inf_nan=False)
+    __pydantic_extra__: dict[str, float]
+    epoch: int
 
 
 @dataclass(frozen=True)
@@ -39,7 +51,8 @@ class RunFolder:
         self.refuse_to_overwrite(resume)
         ensure_folder(self.path)
         write_json(self.config, config.to_tree())
-        if not resume:
+        if not self.checkpoint.exists():
+            # Left by a run that was killed before it saved anything: its epochs will run again.
             self.metrics.unlink(missing_ok=True)
 
     def refuse_to_overwrite(self, resume: bool) -> None:
@@ -51,8 +64,7 @@ class RunFolder:
             )
 
     def append_metrics(self, row: dict[str, Any]) -> None:
-        with explain_os_errors(self.metrics), self.metrics.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(row) + "\n")
+        append_text(self.metrics, json.dumps(row) + "\n")
 
     def keep_metrics_before(self, epoch: int) -> None:
         """Forget the rows of epochs that will run again."""
@@ -62,11 +74,9 @@ class RunFolder:
 
     def read_metrics(self) -> list[dict[str, Any]]:
         """Every finished epoch's metrics; a line cut off by a crash is left out."""
-        rows = []
-        for line in self.metrics.read_text(encoding="utf-8").splitlines() if self.metrics.exists() else ():
-            try:
-                rows.append(json.loads(line))
-            except json.JSONDecodeError:
-                break
+        rows: list[dict[str, Any]] = []
+        with suppress(FileNotFoundError, TreeError):
+            for tree in read_json_lines(self.metrics):
+                rows.append(dict(fitted(_Metrics, tree)))
         return rows
 

@@ -35,7 +35,7 @@ from adgcl.training.checkpoints import (
     save_networks,
 )
 from adgcl.training.device import keep_freed_memory, pick_device, set_threads
-from adgcl.training.run_config import RunConfig
+from adgcl.training.run_config import MOST_THREADS, RunConfig
 from adgcl.training.run_folder import RunFolder
 from adgcl.training.start import find_encoder, prepare_store, start_from
 from adgcl.training.step_choice import choose_step, steps_so_far
@@ -72,9 +72,10 @@ class Trainer:
         data: dict[str, Any] | None = None,
     ) -> None:
         keep_freed_memory()
-        set_threads(config.training.threads, config.encoder.hidden_dim)
+        threads = set_threads(config.training.threads, config.encoder.hidden_dim)
         self.config, self.folder, self.trackers = config, folder, trackers
-        self.data = dict(data or {})
+        self.data = {**(data or {}), "threads": threads}
+        self.remark = ""  # what a person should know about how the run was continued
         self.device = pick_device(config.training.device)
         origin = load_checkpoint(find_encoder(config.training.start_from)) if config.training.start_from else None
         if origin is not None:
@@ -212,12 +213,25 @@ class Trainer:
         """Continue exactly from the checkpoint; only the number of epochs may have changed."""
         check_same_settings(checkpoint.config, self.config)
         restore(self.method, checkpoint)
+        self._keep_threads(checkpoint.data.get("threads"))
         self.position = checkpoint.position
         states = random_states(checkpoint)
         for name, generator in (("noise", self.generator), ("global", self.dropout)):
-            self._set_state(name, generator, states[name])
+            try:
+                self._set_state(name, generator, states[name])
+            except (KeyError, RuntimeError, TypeError) as error:
+                raise CheckpointError(
+                    "The checkpoint lacks the state of its random numbers.", "Start the run again in another folder."
+                ) from error
         assert self.folder is not None
         self.folder.keep_metrics_before(self.position.epoch)
+
+    def _keep_threads(self, begun: Any) -> None:
+        """Continue with as many threads as the run began with: another number rounds differently."""
+        if isinstance(begun, int) and 0 < begun <= MOST_THREADS and begun != self.data["threads"]:
+            self.data["threads"] = set_threads(begun, self.config.encoder.hidden_dim)
+            count = f"{begun} thread{'s' if begun != 1 else ''}"
+            self.remark = f"The run continued with {count}, as it began: another number would round differently."
 
     def _set_state(self, name: str, generator: torch.Generator, state: Tensor) -> None:
         """Continue the random numbers of the checkpoint; those of another kind of device cannot be continued.

@@ -116,7 +116,7 @@ def test_one_smiles_never_stops_a_table(load):
         dataset = load(table, name)
         assert dataset.smiles == ("CCO", "CC")
         assert [bad.reason for bad in dataset.bad_rows] == [
-            "longer than 10,000 characters",
+            "longer than 6,000 characters",
             "'—' at position 2 is not a SMILES character",
         ]
 

@@ -150,7 +150,7 @@ def test_the_longest_smiles_and_one_more():
         ["CC", "C" * MAX_LENGTH, "C" * (MAX_LENGTH + 1), "C" * 1_000_000, "CC " + "x" * 1_000_000]
     )
     assert read.store.node_counts.tolist() == [2, MAX_LENGTH, 2]
-    assert [failure.reason for failure in read.failures] == ["longer than 10,000 characters"] * 2
+    assert [failure.reason for failure in read.failures] == ["longer than 6,000 characters"] * 2
 
 
 def test_a_second_reading_changes_nothing_but_the_stereochemistry(data_dir):

@@ -19,7 +19,7 @@ from adgcl.graphs.chem.unreadable import shown, why_unreadable
         ("C\u200bC", r"'\u200b' at position 2 is not a SMILES character"),
         ("C\udcffC", r"'\udcff' at position 2 is not a SMILES character"),
         ("CCx " + "\u2014" * 300, "syntax error around position 3"),
-        ("[" * 200_000, "longer than 10,000 characters"),
+        ("[" * 200_000, "longer than 6,000 characters"),
     ],
     ids=ascii,
 )

@@ -10,10 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from safetensors.numpy import load_file
 
-from adgcl.graphs.store import columns, storage
+from adgcl.graphs.store import columns, tensors
 from adgcl.graphs.store.columns import GrowingColumn
 from adgcl.graphs.store.concat import concatenate
-from adgcl.graphs.store.storage import open_store, save_store, write_tensors
+from adgcl.graphs.store.storage import open_store, save_store
+from adgcl.graphs.store.tensors import write_tensors
 from tests.graph_strategies import assert_same_store, packed, plain_graphs
 
 PIECES = st.lists(
@@ -77,7 +78,7 @@ def test_files_are_safetensors_files(tmp_path):
 
 
 def test_mapped_arrays_are_written_in_pieces(tmp_path, monkeypatch):
-    monkeypatch.setattr(storage, "_PIECE", 5)
+    monkeypatch.setattr(tensors, "_PIECE", 5)
     monkeypatch.setattr(columns, "_IN_MEMORY", 4)
     column = GrowingColumn()
     for start in range(0, 40, 4):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,7 @@ from adgcl.core.schema import Features, FeatureSpec, Task
 from adgcl.data.dataset import BadRow, Dataset, Origin
 from adgcl.data.entry import Entry
 from adgcl.data.text.csv_columns import TextColumn
+from adgcl.data.text.lines import read_lines
 from adgcl.graphs.chem.atoms import FeatureSet
 from adgcl.graphs.chem.molecules import molecules_to_store
 from adgcl.graphs.store.store import pack
@@ -157,5 +157,4 @@ def _read_lines(path: Path) -> tuple[str, ...] | None:
     """The SMILES next to the graphs, if they are there."""
     if not path.exists():
         return None
-    with gzip.open(path, "rt", encoding="utf-8") as file:
-        return tuple(line.strip() for line in file)
+    return tuple(line.strip() for line in read_lines(path))

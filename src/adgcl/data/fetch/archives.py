@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import lzma
 import stat
 import zipfile
 import zlib
@@ -62,10 +63,10 @@ def open_archive(path: Path, limits: Limits | None = None) -> Iterator[Archive]:
     path = Path(path)
     try:
         file = zipfile.ZipFile(path)
-    except (zipfile.BadZipFile, EOFError, ValueError) as error:
-        raise DataError(f"{path} is not a complete zip file: {error}.", _GET_AGAIN) from error
     except OSError as error:
         raise DataError(f"Cannot open {path}: {error.strerror or error}.", "Check the path.") from error
+    except Exception as error:  # a damaged directory makes zipfile fail in many ways, by struct, unicode and its own
+        raise DataError(f"{path} is not a complete zip file: {error}.", _GET_AGAIN) from error
     with file:
         yield Archive(path, file, limits or Limits())
 
@@ -130,5 +131,6 @@ def _explained(path: Path, name: str) -> Iterator[None]:
         yield
     except KeyError as error:
         raise DataError(f"{name} is missing in {path}.", _GET_AGAIN) from error
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError) as error:
+    except (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, OSError, RuntimeError, ValueError) as error:
+        # OSError is also what bz2 calls damage, and RuntimeError a compression or encryption that zipfile lacks.
         raise DataError(f"{name} in {path} cannot be unpacked: {error}.", _GET_AGAIN) from error

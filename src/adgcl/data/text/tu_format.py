@@ -93,7 +93,7 @@ def _graph_labels(files: TuFiles) -> tuple[Array | None, Task]:
 def _read_nodes(files: TuFiles, num_graphs: int | None) -> _Nodes:
     where = files.file_name("graph_indicator")
     graph = number_columns(files.pieces("graph_indicator"), where, "int32", width=1)[0] - 1
-    count = int(graph.max()) + 1 if num_graphs is None else num_graphs
+    count = _number_of_graphs(graph, where) if num_graphs is None else num_graphs
     outside = (graph < 0) | (graph >= count)
     if outside.any():
         row = int(outside.argmax())
@@ -112,6 +112,15 @@ def _read_nodes(files: TuFiles, num_graphs: int | None) -> _Nodes:
     moved_to = np.empty_like(graph)
     moved_to[order] = np.arange(len(graph), dtype=graph.dtype)
     return _Nodes(offsets(sizes), graph[order], _taken(labels, order), _taken(attributes, order), moved_to)
+
+
+def _number_of_graphs(graph: Array, where: str) -> int:
+    """One more than the highest number of a graph; every graph has a node, so it cannot exceed the number of nodes."""
+    count = int(graph.max()) + 1
+    if count > len(graph):
+        missing = np.setdiff1d(np.arange(len(graph) + 1), graph)[0]
+        raise DataError(f"Graph {missing + 1} has no node in {where}, which has a graph {count}.")
+    return count
 
 
 def _read_edges(files: TuFiles, nodes: _Nodes) -> _Edges:

@@ -6,12 +6,13 @@ the order of molecules), or a monotone step function (isotonic regression) where
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from adgcl.core.trees import SCHEMA, TreeError, fitted
 from adgcl.protocols.solvers.arrays import Floats
 
 Kind = Literal["none", "temperature", "isotonic", "class_temperature"]
@@ -32,6 +33,8 @@ class Calibration:
     steps: tuple[tuple[float, float], ...] = ()
     labels: int = 0
 
+    __pydantic_config__: ClassVar = SCHEMA
+
     def __call__(self, probability: Floats) -> Floats:
         """Calibrated probabilities: of 1, any shape; or of classes `[n, classes]` for a class temperature."""
         if self.kind == "temperature":
@@ -48,8 +51,12 @@ class Calibration:
         return asdict(self)
 
     @classmethod
-    def from_json(cls, tree: Mapping[str, Any]) -> Calibration:
-        return cls(**{**tree, "steps": tuple((float(x), float(y)) for x, y in tree["steps"])})
+    def from_json(cls, tree: Any) -> Calibration:
+        """What `to_json` gave, checked."""
+        made = fitted(cls, tree)
+        if made.temperature <= 0 or (made.kind == "isotonic" and not made.steps):
+            raise TreeError(f"a calibration of kind {made.kind} without its numbers")
+        return made
 
 
 def calibrate(probability: Floats, y: Floats) -> list[Calibration]:

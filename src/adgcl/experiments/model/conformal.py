@@ -7,14 +7,14 @@ scale is 1, or grows with the members' spread (locally adaptive), whichever make
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from math import ceil
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from adgcl.core.errors import ConfigError
+from adgcl.core.trees import SCHEMA, fitted
 from adgcl.protocols.solvers.arrays import Floats
 
 _FOLDS = 5
@@ -32,6 +32,8 @@ class Intervals:
     scores: tuple[float, ...]
     floor: float | None = None
 
+    __pydantic_config__: ClassVar = SCHEMA
+
     def half_width(self, coverage: float, spread: Floats) -> Floats:
         """How far a band of this coverage reaches from each prediction."""
         place = ceil((len(self.scores) + 1) * coverage)
@@ -47,8 +49,9 @@ class Intervals:
         return asdict(self)
 
     @classmethod
-    def from_json(cls, tree: Mapping[str, Any]) -> Intervals:
-        return cls(tuple(map(float, tree["scores"])), tree["floor"])
+    def from_json(cls, tree: Any) -> Intervals:
+        """What `to_json` gave, checked."""
+        return fitted(cls, tree)
 
 
 def fit_intervals(y: Floats, mean: Floats, spread: Floats) -> Intervals:

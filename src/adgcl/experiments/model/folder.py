@@ -8,13 +8,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 from safetensors import SafetensorError
-from safetensors.numpy import load_file, save_file
+from safetensors.numpy import load_file, save
 
 from adgcl.core.errors import CheckpointError
-from adgcl.core.files import atomic_write, write_json
+from adgcl.core.files import write_bytes, write_json
 from adgcl.core.schema import FeatureSpec, Task
+from adgcl.core.trees import TreeError, fitted, read_json
+from adgcl.experiments.model.about import check_about
 from adgcl.experiments.model.calibration import Calibration
 from adgcl.experiments.model.conformal import Intervals
 from adgcl.experiments.model.domain import Domain
@@ -59,7 +62,7 @@ def member_file(number: int) -> str:
 
 def save_domain(folder: Path, domain: Domain) -> None:
     tensors: dict[str, Any] = {"rows": domain.rows, "centre": domain.centre, "scale": domain.scale}
-    atomic_write(folder / DOMAIN, lambda part: save_file(tensors, part))
+    write_bytes(folder / DOMAIN, save(tensors))
 
 
 def seal(folder: Path, about: dict[str, Any], files: list[str]) -> dict[str, Any]:
@@ -76,10 +79,12 @@ def read_about(folder: Path) -> dict[str, Any]:
     if not path.exists():
         raise CheckpointError(f"There is no model in {folder}.", "Give the folder that `adgcl finetune --out` made.")
     try:
-        tree = json.loads(path.read_text(encoding="utf-8"))
-        found, version, mark = tree["format"], tree.get("version"), tree.pop("seal", None)
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise CheckpointError(f"{path} is damaged: it is not what `adgcl finetune` writes.", _ADVICE) from error
+        tree = fitted(dict[str, Any], read_json(path))
+    except (OSError, TreeError) as error:
+        raise _damaged(path, error) from error
+    found, version, mark = tree.get("format"), tree.get("version"), tree.pop("seal", None)
+    if found is None:
+        raise _damaged(path, "it has no format")
     if found != FORMAT:
         raise CheckpointError(
             f"{folder} has model format {found!r}, written by adgcl {version or 'of an unknown version'}; this version "
@@ -88,8 +93,11 @@ def read_about(folder: Path) -> dict[str, Any]:
         )
     if mark != _seal(tree):
         raise CheckpointError(f"{path} was changed after it was written.", _ADVICE)
-    about: dict[str, Any] = tree
-    return about
+    try:
+        check_about(tree)
+    except TreeError as error:
+        raise _damaged(path, error) from error
+    return tree
 
 
 def open_model(folder: str | Path, device: str = "auto") -> Model:
@@ -102,34 +110,50 @@ def open_model(folder: str | Path, device: str = "auto") -> Model:
         if _checksum(folder / name) != known:
             raise CheckpointError(f"{folder / name} was changed after it was written.", _ADVICE)
     checkpoints = [load_checkpoint(folder / member["file"]) for member in about["members"]]
-    config = checkpoints[0].config
+    first, task = checkpoints[0], Task.from_json(about["task"])
+    if any((other.spec, other.task) != (first.spec, task) for other in checkpoints):
+        raise _damaged(folder, "its members do not belong together")
     keep_freed_memory()
-    set_threads(config.training.threads, config.encoder.hidden_dim)
-    return Model(
-        folder,
-        about,
-        tuple(_opened(checkpoint.make_method(pick_device(device))) for checkpoint in checkpoints),
-        config,
-        _open_domain(folder, about["domain"]["border"]),
-        tuple(map(Calibration.from_json, about["calibration"].get("probabilities", ()))),
-        tuple(map(Intervals.from_json, about["calibration"].get("intervals", ()))),
-    )
+    set_threads(first.config.training.threads, first.config.encoder.hidden_dim)
+    members = tuple(_opened(folder, checkpoint.make_method(pick_device(device))) for checkpoint in checkpoints)
+    try:
+        return Model(
+            folder,
+            about,
+            members,
+            first.config,
+            _open_domain(folder, about["domain"]["border"], members[0].width),
+            tuple(map(Calibration.from_json, about["calibration"].get("probabilities", ()))),
+            tuple(map(Intervals.from_json, about["calibration"].get("intervals", ()))),
+        )
+    except TreeError as error:
+        raise _damaged(folder / ABOUT, error) from error
 
 
 _ADVICE = "Restore the folder from a copy, or fine-tune again."
 
 
-def _opened(method: torch.nn.Module) -> Supervised:
-    assert isinstance(method, Supervised)
+def _damaged(path: Path, what: object) -> CheckpointError:
+    return CheckpointError(f"{path} is damaged; it is not what `adgcl finetune` writes: {what}.", _ADVICE)
+
+
+def _opened(folder: Path, method: torch.nn.Module) -> Supervised:
+    if not isinstance(method, Supervised):
+        raise _damaged(folder, "a member that was not trained with labels")
     return method
 
 
-def _open_domain(folder: Path, border: float) -> Domain:
+def _open_domain(folder: Path, border: float, width: int) -> Domain:
+    path = folder / DOMAIN
     try:
-        tensors = load_file(folder / DOMAIN)
-        return Domain(tensors["rows"], tensors["centre"], tensors["scale"], border)
-    except (OSError, KeyError, SafetensorError) as error:
-        raise CheckpointError(f"{folder / DOMAIN} cannot be read: {error}.", _ADVICE) from error
+        tensors = load_file(path)
+        rows, centre, scale = (tensors[name] for name in ("rows", "centre", "scale"))
+    except (OSError, KeyError, SafetensorError, TypeError) as error:
+        raise CheckpointError(f"{path} cannot be read: {error}.", _ADVICE) from error
+    fits = rows.ndim == 2 and len(rows) and rows.shape[1:] == centre.shape == scale.shape == (width,)
+    if not fits or not all(array.dtype.kind == "f" and np.isfinite(array).all() for array in (rows, centre, scale)):
+        raise _damaged(path, "its arrays do not fit together")
+    return Domain(rows, centre, scale, border)
 
 
 def _checksum(path: Path) -> str:

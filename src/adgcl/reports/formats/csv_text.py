@@ -7,6 +7,7 @@ import io
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from adgcl.core.safe_text import csv_cell
 from adgcl.reports.table import Table
 
 
@@ -14,8 +15,8 @@ def to_csv(table: Table) -> str:
     """A header and a line per row."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow([column.name for column in table.columns])
-    writer.writerows([cell.plain for cell in row.cells] for row in table.rows)
+    writer.writerow([csv_cell(column.name) for column in table.columns])
+    writer.writerows([csv_cell(cell.plain) for cell in row.cells] for row in table.rows)
     return text.getvalue()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from adgcl.core.safe_text import one_line
 from adgcl.reports.table import Cell, Table
 
 _SPECIAL = {
@@ -34,7 +35,7 @@ def to_latex(table: Table) -> str:
 
 def escape(text: str) -> str:
     """`text` with LaTeX's special characters as commands."""
-    return "".join(_SPECIAL.get(character, character) for character in text)
+    return "".join(_SPECIAL.get(character, character) for character in one_line(text))
 
 
 def _body(table: Table) -> list[str]:

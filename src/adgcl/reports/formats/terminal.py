@@ -6,6 +6,7 @@ import io
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from adgcl.core.terminal import plain_console
 from adgcl.reports.formats.fitting import BEST, GAP, Piece, fit
 from adgcl.reports.table import Cell, Table
 
@@ -28,10 +29,8 @@ def for_terminal(tables: Table | Sequence[Table], width: int) -> Group:
 
 def to_text(tables: Table | Sequence[Table], width: int = FILE_WIDTH) -> str:
     """What the terminal shows, without colours."""
-    from rich.console import Console
-
     stream = io.StringIO()
-    Console(file=stream, width=width, color_system=None, highlight=False).print(for_terminal(tables, width))
+    plain_console(stream, width, color_system=None).print(for_terminal(tables, width))
     return "\n".join(line.rstrip() for line in stream.getvalue().splitlines()) + "\n"
 
 
