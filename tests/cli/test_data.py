@@ -41,7 +41,8 @@ def test_lookalikes_in_a_file_of_ones_own(run, tmp_path: Path) -> None:
     """Butane and propanol have one structure; the same molecule twice, with two labels, cannot be told apart at all."""
     lines = ["smiles,logp", "CCCC,2.9", "CCCO,0.3", "OCCC,0.5", "c1ccccc1,2.1"]
     (tmp_path / "own.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    structure, atoms, _ = json.loads(run("data", "info", "own.csv", "--label-column", "logp", "--json").out)["lookalikes"]
+    answer = run("data", "info", "own.csv", "--label-column", "logp", "--json")
+    structure, atoms, _ = json.loads(answer.out)["lookalikes"]
     assert (structure["alike"], structure["pairs"], structure["differing"]) == (3, 3, 3)
     assert (atoms["alike"], atoms["pairs"], atoms["differing"]) == (2, 1, 1)
     assert math.isclose(atoms["ceiling"], math.sqrt(2 * 0.1**2 / 4))

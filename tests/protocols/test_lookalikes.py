@@ -35,7 +35,8 @@ def test_differing_pairs_are_those_of_a_loop(tasks):
 
 
 @pytest.mark.parametrize(
-    ("kind", "metric"), [("multiclass", "accuracy"), ("binary", "rocauc"), ("regression", "rmse"), ("regression", "mae")]
+    ("kind", "metric"),
+    [("multiclass", "accuracy"), ("binary", "rocauc"), ("regression", "rmse"), ("regression", "mae")],
 )
 def test_no_function_of_the_classes_beats_the_ceiling(kind, metric):
     rng = np.random.default_rng(0)

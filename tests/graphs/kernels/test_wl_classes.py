@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import networkx as nx
 import numpy as np
 import pytest
@@ -25,7 +27,7 @@ def slow_classes(store) -> list[tuple]:
             near[target].append((colours[source], tuple(bond)))
         colours = [hash((own, tuple(sorted(around)))) for own, around in zip(colours, near)]
     ends = batch.node_ptr.tolist()
-    return [tuple(sorted(colours[a:b])) for a, b in zip(ends, ends[1:])]
+    return [tuple(sorted(colours[a:b])) for a, b in pairwise(ends)]
 
 
 @pytest.mark.parametrize("directed", [False, True])
