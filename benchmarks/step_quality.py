@@ -93,10 +93,9 @@ def _changes(plain: Record, compiled: Record) -> tuple[tuple[float, float], tupl
 
 
 def _verdict(both: list[tuple[Record, Record]]) -> str:
-    return "".join(
-        f"- {_within(both, which)}\n"
-        for which in ("scores at the chosen epoch", "means over all epochs")
-    ) + "- Two equal methods stay within one standard error in 68 of 100 comparisons, within two in 95.\n"
+    lines = [_within(both, which) for which in ("scores at the chosen epoch", "means over all epochs")]
+    lines.append("Two equal methods stay within one error in two of three comparisons, within two in 19 of 20.")
+    return "".join(f"- {line}\n" for line in lines)
 
 
 def _within(both: list[tuple[Record, Record]], which: str) -> str:
