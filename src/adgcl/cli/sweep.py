@@ -91,7 +91,7 @@ def sweep(
     """
     from adgcl.cli.progress import Bars
     from adgcl.experiments.sweeps.sweep import SweepRequest, open_sweep
-    from adgcl.experiments.sweeps.tables import check_folder
+    from adgcl.experiments.sweeps.tables import check_epochs, check_folder
 
     screen = Screen(as_json, quiet)
     chosen = _chosen(preset, methods, grids)
@@ -116,6 +116,7 @@ def sweep(
     check_folder(request)
     with Bars(screen) as bars:
         opened = open_sweep(request, progress=bars)
+    check_epochs(opened)
     if only_list:
         _list(screen, opened)
         return

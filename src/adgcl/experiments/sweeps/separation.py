@@ -14,6 +14,7 @@ from adgcl.experiments.jobs import Job
 from adgcl.training.checkpoints import load_checkpoint
 from adgcl.training.embedding import embed_dataset
 from adgcl.training.run_folder import RunFolder
+from adgcl.training.trainer import build_method
 
 _FILE = "separation.json"
 # Embeddings nearer than this share of the median distance are the same, up to rounding in 32 bits.
@@ -21,15 +22,20 @@ _SAME = 1e-5
 
 
 def separation(job: Job, folder: Path) -> list[dict[str, Any]]:
-    """One row: the smallest and the median distance of two embeddings, and how many pairs coincide; measured once."""
+    """One row: the nearest and the median distance of two embeddings, and how many pairs coincide; measured once.
+
+    `alike` is how many coincide for the same encoder before training: no training tells those apart.
+    """
     files = RunFolder(folder)
     if not files.checkpoint.exists():
         return []
     kept = folder / _FILE
     if not kept.exists():
         dataset = job.dataset
-        method = load_checkpoint(files.checkpoint).make_method()
-        write_json(kept, distances(embed_dataset(method, dataset)))
+        checkpoint = load_checkpoint(files.checkpoint)
+        untrained = build_method(checkpoint.config, checkpoint.spec, checkpoint.task)
+        alike = distances(embed_dataset(untrained, dataset))["coinciding"]
+        write_json(kept, {**distances(embed_dataset(checkpoint.make_method(), dataset)), "alike": alike})
     return [json.loads(kept.read_text(encoding="utf-8"))]
 
 

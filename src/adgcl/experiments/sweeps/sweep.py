@@ -44,14 +44,13 @@ class SweepRequest:
 
     @property
     def essence(self) -> dict[str, Any]:
-        """What trials must have in common to be kept in one folder: everything but data sets and seeds."""
+        """What trials must have in common to be kept in one folder: everything but data sets, seeds and epochs."""
         arms = [{"name": a.name, "row": a.row, "settings": a.settings, "grid": a.grid} for a in self.preset.arms]
         return {
             "name": self.preset.name,
             "arms": arms,
             "settings": self.preset.settings,
             "mode": self.judged,
-            "epochs": self.epochs,
             "assignments": sorted(a for a in self.assignments if not a.startswith("training.step=")),
         }
 

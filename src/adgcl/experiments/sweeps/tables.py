@@ -15,7 +15,7 @@ from adgcl.core.files import atomic_write, ensure_folder, write_json, write_text
 from adgcl.core.locks import locked
 from adgcl.core.provenance import machine, versions
 from adgcl.experiments.sweeps.collecting import Row
-from adgcl.experiments.sweeps.sweep import SweepRequest
+from adgcl.experiments.sweeps.sweep import Sweep, SweepRequest
 
 _ABOUT, _FORMAT = "sweep.json", "adgcl-sweep-1"
 # The columns that say which trial a row is about, beside those of swept settings, which have a dot in their name.
@@ -36,6 +36,19 @@ def check_folder(request: SweepRequest) -> None:
         raise OutputError(
             f"{request.out} holds another sweep ({'; '.join(found)[:200]}).", "Choose another folder with --out."
         )
+
+
+def check_epochs(sweep: Sweep) -> None:
+    """Refuse to lay trials of another length beside those of the same arm and data set that the folder holds."""
+    out = sweep.request.out
+    held = {(r["dataset"], r["arm"]): r["epochs"] for r in read_table(out, "trials") if r["status"] == "finished"}
+    for trial in sweep.trials:
+        epochs = held.get((trial.data.name, trial.arm.name))
+        if trial.job is not None and epochs not in (None, trial.job.plan.run.training.epochs):
+            raise OutputError(
+                f"{out} holds trials of {trial.arm.name} on {trial.data.name} with {epochs} epochs.",
+                f"Add --epochs {epochs}, or choose another folder with --out.",
+            )
 
 
 def keep(request: SweepRequest, tables: Mapping[str, Sequence[Row]]) -> tuple[dict[str, list[Row]], list[Path]]:

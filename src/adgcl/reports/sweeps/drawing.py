@@ -16,6 +16,7 @@ from adgcl.reports.svg import FAINT, GRID, INK, PALETTE
 FORMATS = ("png", "svg", "pdf")
 _PANEL = (3.5, 2.7)  # inches
 _DPI = 160
+_LETTERS = 15.0  # of a legend, in an inch
 _LOOK = {
     "font.size": 9,
     "axes.spines.top": False,
@@ -56,7 +57,7 @@ def panels(names: Sequence[str], draw: Callable[[Any, str], None], columns: int 
     with matplotlib.rc_context(_LOOK):
         wide = min(columns, len(names))
         tall = math.ceil(len(names) / wide)
-        figure = figure_kind(figsize=(_PANEL[0] * wide + 0.4, _PANEL[1] * tall + 0.5), layout="constrained")
+        figure = figure_kind(figsize=(max(_PANEL[0] * wide, 4.6) + 0.4, _PANEL[1] * tall + 0.5), layout="constrained")
         axes = figure.subplots(tall, wide, squeeze=False, sharey=share).ravel()
         for axis, name in zip(axes, names):
             axis.set_title(name, color=INK)
@@ -66,11 +67,17 @@ def panels(names: Sequence[str], draw: Callable[[Any, str], None], columns: int 
     return figure
 
 
-def legend_below(figure: Any, axis: Any, columns: int = 4) -> None:
-    """One legend for all panels, under them."""
-    handles, labels = axis.get_legend_handles_labels()
-    if handles:
-        figure.legend(handles, labels, loc="outside lower center", ncols=min(columns, len(labels)), frameon=False)
+def legend_below(figure: Any) -> None:
+    """One legend for all panels, under them, as wide as they are."""
+    found: dict[str, Any] = {}
+    for axis in figure.axes:
+        for handle, label in zip(*axis.get_legend_handles_labels()):
+            found.setdefault(label, handle)
+    if found:
+        letters = max(map(len, found)) + 6
+        fitting = int(figure.get_figwidth() * _LETTERS / letters)
+        look = {"ncols": max(1, min(fitting, len(found))), "frameon": False, "fontsize": 8}
+        figure.legend(list(found.values()), list(found), loc="outside lower center", **look)
 
 
 def save(figure: Any, folder: Path, name: str, formats: Sequence[str] = FORMATS[:2], caption: str = "") -> list[Path]:

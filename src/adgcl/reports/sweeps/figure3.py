@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from adgcl.reports.svg import INK
 from adgcl.reports.sweeps.drawing import MARKERS, colour, legend_below, panels, shades
 from adgcl.reports.sweeps.findings import Finding, compared, decide, difference, in_words, rank_correlation
 from adgcl.reports.sweeps.points import Point, Row, courses, datasets_of, higher_is_better, metric_of, points
@@ -76,7 +77,7 @@ def _dynamics(trials: Sequence[Row], course: Sequence[Row], names: Sequence[str]
         axis.set(xlabel="epoch", ylabel="drop ratio", ylim=(-0.03, 1.03))
 
     figure = panels(names, one)
-    legend_below(figure, figure.axes[0], 7)
+    legend_below(figure)
     return figure
 
 
@@ -100,7 +101,7 @@ def _quality(trials: Sequence[Row], names: Sequence[str]) -> Any:
         axis.set(xlabel="drop ratio", ylabel=f"validation {metric_of(trials, name)}{better}", xlim=(-0.05, 1.05))
 
     figure = panels(names, one)
-    legend_below(figure, figure.axes[0])
+    legend_below(figure)
     return figure
 
 
@@ -118,7 +119,7 @@ def _spread(measured: Sequence[Row], names: Sequence[str]) -> Any:
             label = f"λ = {row[_LAMBDA]:g}" if row["group"] == groups[0] else None
             axis.vlines(x, row["q05"], row["q95"], color=hue, lw=0.9)
             axis.bar(x, row["q75"] - row["q25"], 0.75 * wide, row["q25"], color=hue, label=label)
-            axis.plot(x, row["q50"], "_", color="white", ms=3, mew=1)
+            axis.hlines(row["q50"], x - 0.45 * wide, x + 0.45 * wide, color=INK, lw=1.4)
         axis.set_xticks(range(len(groups)), groups)
         kind = rows[0]["kind"] if rows else ""
         label = "bond" if kind == "bond" else "smaller degree of the two ends"
@@ -126,7 +127,7 @@ def _spread(measured: Sequence[Row], names: Sequence[str]) -> Any:
         axis.grid(False, axis="x")
 
     figure = panels(names, one)
-    legend_below(figure, figure.axes[0], 7)
+    legend_below(figure)
     return figure
 
 

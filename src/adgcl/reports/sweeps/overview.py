@@ -51,7 +51,7 @@ def _scores(trials: Sequence[Row], names: Sequence[str]) -> Any:
         axis.set(xlabel=" / ".join(key.rpartition(".")[2] for key in settings), ylabel=metric_of(trials, name))
 
     figure = panels(names, one)
-    legend_below(figure, figure.axes[0])
+    legend_below(figure)
     return figure
 
 
@@ -76,5 +76,5 @@ def _courses(trials: Sequence[Row], course: Sequence[Row], names: Sequence[str])
         axis.set(xlabel="epoch", ylabel="drop ratio", ylim=(-0.03, 1.03))
 
     figure = panels(names, one)
-    legend_below(figure, figure.axes[0], 3)
+    legend_below(figure)
     return figure
