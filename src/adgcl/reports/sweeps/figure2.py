@@ -49,7 +49,7 @@ def findings(tables: Mapping[str, Sequence[Row]]) -> Iterator[Finding]:
             if rows:
                 lost = max(row["coinciding"] - row["alike"] for row in rows)
                 same, alike = max(row["coinciding"] for row in rows), max(row["alike"] for row in rows)
-                numbers = f"{same} of {rows[0]['pairs']} pairs coincide; {alike} do before training, as the graphs are alike"
+                numbers = f"{same} of {rows[0]['pairs']} pairs coincide, {alike} of them before training"
                 yield Finding("2", name, f"{arm}: the map is one to one.", decide(lost <= 0, lost > 0), numbers)
         plain, random = points(trials, name, _PLAIN), points(trials, name, _RANDOM)
         gap, error = difference(plain, random, "test_at_end")
