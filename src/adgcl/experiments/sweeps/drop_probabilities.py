@@ -50,7 +50,10 @@ def drop_probabilities(job: Job, folder: Path) -> list[dict[str, Any]]:
 
 @torch.no_grad()
 def probabilities(method: ADGCL, store: GraphStore) -> npt.NDArray[np.float64]:
-    """The probability that each edge is dropped, in the order of the store: `1 - sigmoid(logit)`."""
+    """The probability that each edge is dropped, in the order of the store: `1 - sigmoid(logit)`.
+
+    In evaluation mode, as the augmenter is when it draws Views for the encoder's step.
+    """
     method.eval()
     augmenter = method.augmenter
     dropping = augmenter.guests["edge_drop"] if isinstance(augmenter, Mixture) else augmenter

@@ -117,6 +117,7 @@ def open_sweep(request: SweepRequest, progress: Any = None) -> Sweep:
     names = request.datasets or request.preset.datasets
     if not names:
         raise ConfigError("A sweep needs data.", "Name some with --datasets MUTAG PROTEINS.")
+    _refuse_overrides(request)
     columns = [open_column(name, request.data_dir, progress) for name in dict.fromkeys(names)]
     trials = [trial for column in columns for trial in _trials(request, column)]
     known: dict[Path, Job] = {}
@@ -124,6 +125,14 @@ def open_sweep(request: SweepRequest, progress: Any = None) -> Sweep:
         if trial.job is not None:
             trial.job = known.setdefault(trial.job.folder, trial.job)
     return Sweep(request, trials)
+
+
+def _refuse_overrides(request: SweepRequest) -> None:
+    """An assignment wins over all else, so one that names a swept setting would make its trials all alike."""
+    set_by_user = {assignment.partition("=")[0].strip() for assignment in request.assignments}
+    for key in (key for arm in request.preset.arms for key in arm.grid):
+        if set_by_user & {key, key.partition(".")[2]}:
+            raise ConfigError(f"Nothing was run: {key} is swept, and also set.", f"Leave out --set {key}=...")
 
 
 def _trials(request: SweepRequest, column: LoadedSource) -> Iterator[Trial]:

@@ -67,6 +67,12 @@ def panels(names: Sequence[str], draw: Callable[[Any, str], None], columns: int 
     return figure
 
 
+def epochs_below(axis: Any) -> None:
+    """Label the x-axis with whole epochs."""
+    axis.set_xlabel("epoch")
+    axis.xaxis.get_major_locator().set_params(integer=True)
+
+
 def legend_below(figure: Any) -> None:
     """One legend for all panels, under them, as wide as they are."""
     found: dict[str, Any] = {}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from adgcl.reports.sweeps.drawing import colour, panels
+from adgcl.reports.sweeps.drawing import colour, epochs_below, panels
 from adgcl.reports.sweeps.findings import Finding, compared, decide, difference, in_words
 from adgcl.reports.sweeps.points import Row, arms_of, courses, datasets_of, higher_is_better, metric_of, points
 
@@ -28,7 +28,8 @@ def draw(tables: Mapping[str, Sequence[Row]]) -> Iterator[tuple[str, Any]]:
                 epochs, mean, spread = courses(point.rows, "test")
                 axis.plot(epochs, mean, color=colour(number), label=arm, ls=("-", "--", "-.", ":")[number % 4])
                 axis.fill_between(epochs, mean - spread, mean + spread, color=colour(number), alpha=0.15, lw=0)
-        axis.set(xlabel="epoch", ylabel=f"test {metric_of(trials, name)}")
+        axis.set(ylabel=f"test {metric_of(trials, name)}")
+        epochs_below(axis)
         axis.legend(loc="best")
 
     names = datasets_of(trials)

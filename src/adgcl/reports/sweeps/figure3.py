@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from adgcl.reports.svg import INK
-from adgcl.reports.sweeps.drawing import MARKERS, colour, legend_below, panels, shades
+from adgcl.reports.sweeps.drawing import MARKERS, colour, epochs_below, legend_below, panels, shades
 from adgcl.reports.sweeps.findings import Finding, compared, decide, difference, in_words, rank_correlation
 from adgcl.reports.sweeps.points import Point, Row, courses, datasets_of, higher_is_better, metric_of, points
 
@@ -74,7 +74,8 @@ def _dynamics(trials: Sequence[Row], course: Sequence[Row], names: Sequence[str]
             epochs, mean, spread = courses(point.rows, "drop_ratio")
             axis.plot(epochs, mean, color=hues[point.value], label=f"λ = {point.value:g}")
             axis.fill_between(epochs, mean - spread, mean + spread, color=hues[point.value], alpha=0.15, lw=0)
-        axis.set(xlabel="epoch", ylabel="drop ratio", ylim=(-0.03, 1.03))
+        axis.set(ylabel="drop ratio", ylim=(-0.03, 1.03))
+        epochs_below(axis)
 
     figure = panels(names, one)
     legend_below(figure)

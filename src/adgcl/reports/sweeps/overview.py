@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from adgcl.reports.sweeps.drawing import MARKERS, colour, legend_below, panels, wrapped
+from adgcl.reports.sweeps.drawing import MARKERS, colour, epochs_below, legend_below, panels, wrapped
 from adgcl.reports.sweeps.findings import Finding
 from adgcl.reports.sweeps.points import Row, arms_of, courses, datasets_of, metric_of, points, swept
 
@@ -73,7 +73,8 @@ def _courses(trials: Sequence[Row], course: Sequence[Row], names: Sequence[str])
             epochs, mean, _ = courses(point.rows, "drop_ratio")
             value = "" if point.value is None else f" {point.value}"
             axis.plot(epochs, mean, color=colour(number), ls=("-", "--", ":")[number // 6 % 3], label=f"{arm}{value}")
-        axis.set(xlabel="epoch", ylabel="drop ratio", ylim=(-0.03, 1.03))
+        axis.set(ylabel="drop ratio", ylim=(-0.03, 1.03))
+        epochs_below(axis)
 
     figure = panels(names, one)
     legend_below(figure)
