@@ -69,7 +69,7 @@ def test_a_step_is_that_of_the_fixed_price_it_charges(update):
     torch.testing.assert_close(metrics[0]["drop_ratio"], metrics[1]["drop_ratio"])
     ours, theirs = ([p.grad for p in model.augmenter.parameters()] for model in (free, fixed))
     torch.testing.assert_close(ours, theirs, rtol=1e-3, atol=1e-5)
-    assert float(free.budget.reg_lambda) == pytest.approx(1.5 + 0.03 * 2.5 * error, rel=1e-5)
+    assert float(free.budget.reg_lambda) == pytest.approx(1.5 + 0.06 * 2.5 * error, rel=1e-5)
 
 
 @pytest.mark.parametrize("budget", [0.15, 0.6])

@@ -49,7 +49,7 @@ class ADGCLConfig(MethodConfig):
         lt=1.0,
         description="share of a graph to drop on average; lambda starts at reg_lambda and moves until this is met",
     )
-    budget_rate: float = Field(0.03, gt=0.0, description="how fast lambda moves when a drop budget is missed")
+    budget_rate: float = Field(0.06, gt=0.0, description="how fast lambda moves when a drop budget is missed")
     temperature: float = Field(0.2, ge=0.005, description="temperature of the contrastive loss")
     directions: Directions = Field("both", description="contrast rows only, or rows and columns")
     update: Literal["alternating", "simultaneous"] = Field(
