@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from benchmarks.method_page import method_section
 from benchmarks.slopes import last_doubling, slope
 
 if TYPE_CHECKING:
@@ -38,6 +39,8 @@ def render(axes: Mapping[str, Axis], tree: Mapping[str, Any]) -> str:
     program = max((row["program"] for rows in tree["axes"].values() for row in rows), default=0)
     parts = [_HEAD.format(machine=tree["machine"], summary=summary, program=program)]
     parts += [_section(axis, tree["axes"][name]) for name, axis in axes.items()]
+    if tree.get("methods"):
+        parts.append(method_section(tree["methods"]))
     return "\n".join(parts)
 
 

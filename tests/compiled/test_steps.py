@@ -89,7 +89,7 @@ def test_gradients_are_those_of_64_bit_autograd(store, overrides):
         places, noise = step.places(batch), torch.Generator().manual_seed(4)
         drawn = step.spoiler.draw(batch, places, noise, own=True)
         loss, of_keep = step.learner.compare(places, drawn.keep, own=own, spoiling=True)
-        step.spoiler.backward(batch, drawn, of_keep)
+        step.spoiler.backward(batch, drawn, of_keep, method.config.reg_lambda)
         keep = slow.keep(4, own=True)
         expected = slow.loss(keep, own)
         torch.testing.assert_close(drawn.keep.double(), keep, rtol=1e-3, atol=1e-4)
@@ -136,6 +136,20 @@ def test_one_update_is_that_of_the_plain_step(turn):
     for name, value in fast.state_dict().items():
         if "running" not in name and name.startswith("augmenter" if still == "augmenter" else ("encoder", "head")):
             assert torch.equal(value, before[name]), name
+
+
+@pytest.mark.parametrize("update", ["alternating", "simultaneous"])
+def test_a_drop_budget_is_held_as_in_the_plain_step(update):
+    """Lambda starts far from the price that damping gives, so that a step which forgets either would differ."""
+    overrides = [f"method.update={update}", "method.drop_budget=0.2", "method.reg_weights.edge_drop=3"]
+    batch = LABELLED.batch(np.arange(len(LABELLED)))
+    plain, fast = build(LABELLED, *overrides), build(LABELLED, *overrides)
+    ours = CompiledADGCL(fast)(batch, torch.Generator().manual_seed(2))
+    theirs = plain.step(batch, torch.Generator().manual_seed(2))
+    for name in ("drop_ratio", "reg_lambda"):
+        torch.testing.assert_close(ours[name], theirs[name], rtol=1e-4, atol=1e-5)
+    for mine, other in zip(*(m.optimizers["augmenter"].state_dict()["state"].values() for m in (fast, plain))):
+        torch.testing.assert_close(mine["exp_avg"], other["exp_avg"], rtol=5e-3, atol=1e-6)
 
 
 @pytest.mark.parametrize("overrides", [["method.gate.hard=true"], ["method.update=simultaneous"]], ids=" ".join)

@@ -29,7 +29,7 @@ def project() -> dict:
 def test_few_packages_are_installed(project: dict) -> None:
     found = closure(project["dependencies"])
     assert len(found) <= _MOST, sorted(found)
-    assert not {"pandas", "datamol", "torch-geometric", "openpyxl"} & found
+    assert not {"pandas", "datamol", "torch-geometric", "openpyxl", "matplotlib"} & found
 
 
 def test_the_count_follows_requirements_of_requirements(project: dict) -> None:
@@ -44,7 +44,8 @@ def test_the_count_follows_requirements_of_requirements(project: dict) -> None:
 
 
 def test_what_is_declared_is_what_is_imported(project: dict) -> None:
-    extras = [line for name in ("pyg", "excel", "map", "search") for line in project["optional-dependencies"][name]]
+    names = ("pyg", "excel", "map", "search", "figures")
+    extras = [line for name in names for line in project["optional-dependencies"][name]]
     declared = {canonicalize_name(Requirement(line).name) for line in [*project["dependencies"], *extras]}
     assert imported(_ROOT / "src" / "adgcl") == declared
 

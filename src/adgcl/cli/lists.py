@@ -48,3 +48,7 @@ class LabelsCommand(ListCommand):
 
 class ReproduceCommand(ListCommand):
     lists = frozenset({"--datasets", "--methods", "--formats"})
+
+
+class SweepCommand(ListCommand):
+    lists = frozenset({"--datasets", "--methods", "--formats"})

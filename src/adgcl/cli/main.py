@@ -31,9 +31,10 @@ from adgcl.cli import (
     report,
     reproduce,
     settings,
+    sweep,
     theory,
 )
-from adgcl.cli.lists import LabelsCommand, ReproduceCommand
+from adgcl.cli.lists import LabelsCommand, ReproduceCommand, SweepCommand
 from adgcl.cli.screen import print_error
 from adgcl.core.errors import AdgclError, Interrupted
 
@@ -107,6 +108,7 @@ app.command("map", rich_help_panel=_SEE)(graph_map.graph_map)
 app.command("neighbours", rich_help_panel=_SEE)(neighbours.neighbours)
 app.command("report", rich_help_panel=_SEE)(report.report)
 app.command("reproduce", cls=ReproduceCommand, rich_help_panel=_PAPER)(reproduce.reproduce)
+app.command("sweep", cls=SweepCommand, rich_help_panel=_PAPER)(sweep.sweep)
 app.command("theory", rich_help_panel=_PAPER)(theory.theory)
 app.command("methods", rich_help_panel=_PAPER)(methods.methods)
 app.command("settings", rich_help_panel=_PAPER)(settings.settings)

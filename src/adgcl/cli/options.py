@@ -158,5 +158,13 @@ Split = Annotated[
     ),
 ]
 
+Processes = Annotated[
+    int | None, typer.Option("--jobs", "-j", min=1, help="Processes at a time. Default: one per core.")
+]
+Executor = Annotated[str, typer.Option("--executor", help="Where jobs run: processes or inline.")]
+MaxHours = Annotated[
+    float | None, typer.Option("--max-hours", min=0.0, help="Stop after this time; the same command resumes.")
+]
+OnlyList = Annotated[bool, typer.Option("--list", help="Show what would run without running it.")]
 Json = Annotated[bool, typer.Option("--json", help="Print only JSON on stdout.", rich_help_panel=_OUTPUT)]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Hide progress and advice.", rich_help_panel=_OUTPUT)]

@@ -86,19 +86,15 @@ def reproduce(
             rich_help_panel=_TRANSFER,
         ),
     ] = None,
-    jobs: Annotated[
-        int | None, typer.Option("--jobs", "-j", min=1, help="Processes at a time. Default: one per core.")
-    ] = None,
-    executor: Annotated[str, typer.Option("--executor", help="Where jobs run: processes or inline.")] = "processes",
-    max_hours: Annotated[
-        float | None, typer.Option("--max-hours", min=0.0, help="Stop after this time; the same command resumes.")
-    ] = None,
+    jobs: options.Processes = None,
+    executor: options.Executor = "processes",
+    max_hours: options.MaxHours = None,
     out: Annotated[Path, typer.Option("--out", "-o", help="The folder for Records and tables.")] = Path("results"),
     work: options.Work = Path("runs"),
     formats: Annotated[
         list[str] | None, typer.Option("--formats", help="txt, md, tex, csv, html. Default: all.")
     ] = None,
-    only_list: Annotated[bool, typer.Option("--list", help="Show what would run without running it.")] = False,
+    only_list: options.OnlyList = False,
     assignments: options.Assignments = None,
     data_dir: options.DataDir = None,
     as_json: options.Json = False,

@@ -27,14 +27,14 @@ class Drawn(NamedTuple):
 
 
 class Spoiler:
-    """Its own GIN, edge scores and the gate; `price` is what dropping everything costs."""
+    """Its own GIN, edge scores and the gate."""
 
-    def __init__(self, augmenter: EdgeDrop, optimizer: PlayerAdam, price: float) -> None:
+    def __init__(self, augmenter: EdgeDrop, optimizer: PlayerAdam) -> None:
         assert isinstance(augmenter.encoder, GIN)
         edge_network = [*augmenter.ends.parameters(), augmenter.bias, *augmenter.score.parameters()]
         self.player = Player(optimizer, [*augmenter.encoder.layers.parameters(), *edge_network])
         self._trunk, self._scores = Trunk(augmenter.encoder, self.player), Scores(augmenter, self.player)
-        self._augmenter, self._gate, self._price = augmenter, augmenter.gate, price
+        self._augmenter, self._gate = augmenter, augmenter.gate
 
     def draw(self, batch: GraphBatch, places: Places, generator: torch.Generator, own: bool) -> Drawn:
         """Weights of edges; `own` normalises by the batch's own statistics, as in training mode."""
@@ -43,9 +43,9 @@ class Spoiler:
         soft = relaxed_bernoulli(logits, self._augmenter.noise(batch, generator), self._gate.temperature)
         return Drawn(soft, rounded(soft) if self._gate.hard else soft)
 
-    def backward(self, batch: GraphBatch, drawn: Drawn, of_keep: Tensor) -> None:
+    def backward(self, batch: GraphBatch, drawn: Drawn, of_keep: Tensor, price: float) -> None:
         """The gradients of `price * drop_ratio - loss`, given the gradient of the loss with respect to the weights."""
-        slope = torch.add(of_keep, batch.edge_share, alpha=self._price).neg_()
+        slope = torch.add(of_keep, batch.edge_share, alpha=price).neg_()
         # A hard gate passes the soft weight's gradient straight through.
         of_logits = _sigmoid_backward(slope, drawn.soft).div_(self._gate.temperature)
         self._scores.backward(self._both_ways(of_logits, batch), self._trunk.incoming())

@@ -5,11 +5,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 
 import torch
+from torch import Tensor
 
 from adgcl.augmentations.edge_drop import EdgeDrop, drop_ratio
 from adgcl.compiled.learner import Learner
 from adgcl.compiled.networks import Places
-from adgcl.compiled.spoiler import Spoiler
+from adgcl.compiled.spoiler import Drawn, Spoiler
 from adgcl.encoders.gin import GIN
 from adgcl.encoders.heads import ProjectionHead
 from adgcl.graphs.store.batch import GraphBatch
@@ -62,7 +63,7 @@ class CompiledADGCL(WeighedEdges):
         super().__init__(method)
         optimizer = method.optimizers["augmenter"]
         assert isinstance(method.augmenter, EdgeDrop) and isinstance(optimizer, PlayerAdam)
-        self.spoiler = Spoiler(method.augmenter, optimizer, method.prices[0])
+        self.spoiler = Spoiler(method.augmenter, optimizer)
 
     def step(self, batch: GraphBatch, generator: torch.Generator) -> Metrics:
         places = self.places(batch)
@@ -74,9 +75,9 @@ class CompiledADGCL(WeighedEdges):
     def _augmenter_turn(self, batch: GraphBatch, places: Places, generator: torch.Generator) -> Metrics:
         drawn = self.spoiler.draw(batch, places, generator, own=True)
         _, of_keep = self.learner.compare(places, drawn.keep, own=False, learning=False, spoiling=True)
-        self.spoiler.backward(batch, drawn, of_keep)
+        ratio = self._spoil(batch, drawn, of_keep)
         self.spoiler.player.update()
-        return {"drop_ratio": drop_ratio(drawn.keep, batch)}
+        return self.method.balance({"drop_ratio": ratio})
 
     def _encoder_turn(self, batch: GraphBatch, places: Places, generator: torch.Generator) -> Metrics:
         drawn = self.spoiler.draw(batch, places, generator, own=False)
@@ -87,10 +88,17 @@ class CompiledADGCL(WeighedEdges):
     def _simultaneous(self, batch: GraphBatch, places: Places, generator: torch.Generator) -> Metrics:
         drawn = self.spoiler.draw(batch, places, generator, own=True)
         loss, of_keep = self.learner.compare(places, drawn.keep, spoiling=True)
-        self.spoiler.backward(batch, drawn, of_keep)
+        ratio = self._spoil(batch, drawn, of_keep)
         self.learner.player.update()
         self.spoiler.player.update()
-        return {"loss": loss, "drop_ratio": drop_ratio(drawn.keep, batch)}
+        return {"loss": loss, **self.method.balance({"drop_ratio": ratio})}
+
+    def _spoil(self, batch: GraphBatch, drawn: Drawn, of_keep: Tensor) -> Tensor:
+        """The augmenter's gradients at today's price; returns what it drops."""
+        ratio = drop_ratio(drawn.keep, batch)
+        price = self.method.price(self.method.change([ratio]))
+        self.spoiler.backward(batch, drawn, of_keep, float(price) * self.method.weights[0])
+        return ratio
 
 
 class CompiledNADGCL(WeighedEdges):

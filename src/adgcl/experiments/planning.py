@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import reduce
 from pathlib import Path
 from typing import Any
 
@@ -36,9 +37,8 @@ class Request:
         return replace(self, flags=merged(self.flags, *flags))
 
     def with_setting(self, key: str, value: Any) -> Request:
-        """The same with one more setting, given as `section.name`."""
-        section, _, name = key.partition(".")
-        return self.with_flags({section: {name: value}})
+        """The same with one more setting, given as `section.name`, or `section.name.name` inside a setting."""
+        return self.with_flags(reduce(lambda inner, name: {name: inner}, reversed(key.split(".")), value))
 
 
 @dataclass(frozen=True)

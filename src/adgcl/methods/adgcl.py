@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import reduce
 from operator import add
 from typing import Annotated, Any, Literal
@@ -21,6 +21,7 @@ from adgcl.encoders.heads import ProjectionHead, initialise
 from adgcl.graphs.store.batch import GraphBatch
 from adgcl.graphs.store.view import View, combined
 from adgcl.methods.base import METHODS, Method, MethodConfig, Metrics, frozen, switch
+from adgcl.methods.drop_budget import DropBudget
 from adgcl.methods.optimizer import PlayerAdam
 from adgcl.objectives.info_nce import Directions, info_nce
 
@@ -42,6 +43,13 @@ class ADGCLConfig(MethodConfig):
     reg_weights: dict[str, Annotated[float, Field(ge=0.0)]] = Field(
         {}, description="price of individual augmentations in units of reg_lambda; 1 by default"
     )
+    drop_budget: float | None = Field(
+        None,
+        gt=0.0,
+        lt=1.0,
+        description="share of a graph to drop on average; lambda starts at reg_lambda and moves until this is met",
+    )
+    budget_rate: float = Field(0.06, gt=0.0, description="how fast lambda moves when a drop budget is missed")
     temperature: float = Field(0.2, ge=0.005, description="temperature of the contrastive loss")
     directions: Directions = Field("both", description="contrast rows only, or rows and columns")
     update: Literal["alternating", "simultaneous"] = Field(
@@ -73,7 +81,8 @@ class ADGCL(Method):
     """`min over encoder, max over augmenter of InfoNCE(G, t(G)) - reg_lambda * drop_ratio` (Eq. 8).
 
     Beyond the paper, `t` may also drop nodes, mask features and add edges. Each has its own regulariser, the mean
-    share of a graph that it changes; the augmenter pays `reg_lambda` times the sum of `reg_weights` times these.
+    share of a graph that it changes; the augmenter pays `reg_lambda` times the sum of `reg_weights` times these. With
+    a `drop_budget` this sum is what meets the budget, and lambda is whatever that takes.
     """
 
     Config = ADGCLConfig
@@ -86,23 +95,27 @@ class ADGCL(Method):
         self.head = ProjectionHead(self.encoder.graph_dim)
         initialise(self)
         self.augmenter = make_augmenter(config.augmentations, encoder, config.gate, spec)
-        self.ratio_names = self.kept(config)[1:]
-        self.prices = [config.reg_lambda * config.reg_weights.get(name, 1.0) for name in config.augmentations]
+        self.weights = [config.reg_weights.get(name, 1.0) for name in config.augmentations]
+        self.budget: DropBudget | None = None
+        if config.drop_budget is not None:
+            self.budget = DropBudget(config.drop_budget, config.reg_lambda, config.budget_rate)
 
     @classmethod
     def kept(cls, config: MethodConfig) -> tuple[str, ...]:
         assert isinstance(config, ADGCLConfig)
-        return ("loss", *map(_ratio_name, config.augmentations))
+        held = () if config.drop_budget is None else ("reg_lambda",)
+        return ("loss", *_ratio_names(config), *held)
 
     @classmethod
     def advice(cls, config: MethodConfig, row: Mapping[str, Any]) -> str:
         assert isinstance(config, ADGCLConfig)
-        ratios = [float(row[name]) for name in cls.kept(config)[1:] if name in row]
-        if not ratios or max(ratios) >= _GIVEN_UP:
+        ratios = [float(row[name]) for name in _ratio_names(config) if name in row]
+        if not ratios or max(ratios) >= _GIVEN_UP or config.drop_budget is not None:
             return ""
         return (
             f"The augmenter has stopped changing graphs (drop ratio {max(ratios):.3f}): from here on there is no "
-            f"adversary. Make dropping cheaper with --set reg_lambda={config.reg_lambda / 5:g} or lower."
+            f"adversary. Make dropping cheaper with --set reg_lambda={config.reg_lambda / 5:g} or lower, or say how "
+            "much it is to drop with --set drop_budget=0.3."
         )
 
     def make_optimizers(self) -> dict[str, Optimizer]:
@@ -134,8 +147,24 @@ class ADGCL(Method):
     def _draw(self, batch: GraphBatch, generator: torch.Generator) -> tuple[View, Tensor, Metrics]:
         """A View of the batch, what the augmenter pays for it, and the share that each augmentation changes."""
         views, ratios = zip(*self.augmenter.parts(batch, generator))
-        price = reduce(add, (price * ratio for price, ratio in zip(self.prices, ratios)))
-        return combined(views), price, {name: ratio.detach() for name, ratio in zip(self.ratio_names, ratios)}
+        change = self.change(ratios)
+        shares = {name: ratio.detach() for name, ratio in zip(_ratio_names(self.config), ratios)}
+        return combined(views), self.price(change) * change, shares
+
+    def change(self, ratios: Sequence[Tensor]) -> Tensor:
+        """What the augmenter pays for: the shares that its augmentations change, weighted and added up."""
+        return reduce(add, (weight * ratio for weight, ratio in zip(self.weights, ratios)))
+
+    def price(self, change: Tensor) -> Tensor | float:
+        """What the augmenter pays for each unit of `change`."""
+        return self.config.reg_lambda if self.budget is None else self.budget.price(change)
+
+    def balance(self, ratios: Metrics) -> Metrics:
+        """Move lambda after a step that changed these shares, where a budget is to be held; what there is to show."""
+        if self.budget is None:
+            return ratios
+        self.budget.move(self.change(list(ratios.values())))
+        return {**ratios, "reg_lambda": self.budget.reg_lambda.clone()}
 
     def _augmenter_step(self, batch: GraphBatch, generator: torch.Generator) -> Metrics:
         """The augmenter makes the pair hard to match; the encoder is frozen, in evaluation mode."""
@@ -145,7 +174,7 @@ class ADGCL(Method):
             view, price, ratios = self._draw(batch, generator)
             loss = self._loss(*self.project_pair(batch, view))
             self.update(price - loss, "augmenter")
-        return ratios
+        return self.balance(ratios)
 
     def _encoder_step(self, batch: GraphBatch, generator: torch.Generator) -> Metrics:
         """The encoder matches the pair again; the augmenter is frozen, with fresh noise."""
@@ -164,9 +193,9 @@ class ADGCL(Method):
         view, price, ratios = self._draw(batch, generator)
         loss = self._loss(*self.project_pair(batch, reversed_gradient(view)))
         self.update(loss + price, "encoder", "augmenter")
-        return {"loss": loss.detach(), **ratios}
+        return {"loss": loss.detach(), **self.balance(ratios)}
 
 
-def _ratio_name(augmentation: str) -> str:
-    """The name of the metric for the share that an augmentation changes."""
-    return "drop_ratio" if augmentation == "edge_drop" else f"{augmentation}_ratio"
+def _ratio_names(config: ADGCLConfig) -> list[str]:
+    """The names of the metrics for the shares that augmentations change."""
+    return ["drop_ratio" if name == "edge_drop" else f"{name}_ratio" for name in config.augmentations]

@@ -8,6 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Literal
 
+import numpy as np
 from pydantic import Field
 
 from adgcl.core.config import Tree
@@ -97,8 +98,9 @@ class Unsupervised(Protocol):
             return finished
         started, history = time.monotonic(), History(folder)
         files = RunFolder(folder) if folder else None
+        about = describe_data(dataset)
         trainer = Trainer(
-            run, dataset.store, folder=files, trackers=trackers, resume=folder is not None, data=describe_data(dataset)
+            run, _shown(dataset), folder=files, trackers=trackers, resume=folder is not None, data=about
         )
         history.forget_after(trainer.position.epoch)
         spent = history.seconds
@@ -127,6 +129,17 @@ class Unsupervised(Protocol):
         )
         result.save(folder)
         return result
+
+
+def _shown(dataset: Dataset) -> GraphStore:
+    """The graphs with only those labels that a method may look at: of the training part, where there is just one."""
+    store = dataset.store
+    if store.y is None:
+        return store
+    y = np.full_like(store.y, np.nan)
+    if dataset.split is not None:
+        y[dataset.split["train"]] = store.y[dataset.split["train"]]
+    return store.with_labels(y, store.task)
 
 
 def judge(embedding: Any, dataset: Dataset, config: UnsupervisedConfig, seed: int, epoch: int = 0) -> list[Evaluation]:

@@ -10,6 +10,7 @@ from adgcl.published.reader import (
     results,
     statistics,
     tables,
+    training_minutes,
 )
 
 __all__ = [
@@ -24,4 +25,5 @@ __all__ = [
     "results",
     "statistics",
     "tables",
+    "training_minutes",
 ]

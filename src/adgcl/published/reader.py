@@ -5,6 +5,7 @@ The files, one row per fact, in the notation of the paper:
 - `results.csv`: every cell `mean ± std` of the result tables; accuracy and ROC-AUC in percent. Rows with
   ranks are left out because they follow from the cells. Main tables come first, linear before SVM.
 - `lambdas.csv`: the weight of the regulariser that AD-GCL-OPT uses on each data set.
+- `minutes.csv`: how long the paper says that training took, on one GPU.
 - `datasets.csv`: sizes of the data sets; an empty `classes_or_tasks` means that the paper does not say.
 - `methods.csv`: our names of methods and the labels that the paper prints for them.
 - `tables.csv`: the protocol and probe of each table; see `layout`.
@@ -86,6 +87,12 @@ def find_result(dataset: str, method: str, table: str | None = None) -> Publishe
 def optimal_lambda(dataset: str) -> float | None:
     """The `reg_lambda` of AD-GCL-OPT on a data set, chosen by the authors on validation data."""
     return _lambdas().get(dataset)
+
+
+def training_minutes(dataset: str, method: str) -> float | None:
+    """How long a method trained on a data set, on one GPU of the paper's authors."""
+    found = (row for row in rows("minutes.csv") if row["dataset"] == dataset and row["method"] == method)
+    return next((float(row["minutes"]) for row in found), None)
 
 
 def statistics(dataset: str) -> PublishedStatistics | None:

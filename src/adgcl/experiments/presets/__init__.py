@@ -107,6 +107,16 @@ def row_title(name: str) -> str:
     return label or (METHODS[name].title if name in METHODS else "") or name
 
 
+def named_row(name: str) -> str:
+    """The method that a row runs, whatever the data."""
+    if name in METHODS:
+        return name
+    found = next((preset.method for preset in presets().values() if preset.row == name), None)
+    if found is None:
+        raise UnknownNameError("method or row", name, {*METHODS, *(preset.row for preset in presets().values())})
+    return found
+
+
 def named_preset(name: str) -> Preset:
     """The preset of this name, for whatever data."""
     shipped = presets()

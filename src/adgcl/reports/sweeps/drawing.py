@@ -1,0 +1,108 @@
+"""Drawing with matplotlib: one look for all figures, readable in print and on a screen; panels for data sets."""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from adgcl.core.extras import import_extra
+from adgcl.core.files import atomic_write
+from adgcl.reports.svg import FAINT, GRID, INK, PALETTE
+
+FORMATS = ("png", "svg", "pdf")
+_PANEL = (3.5, 2.7)  # inches
+_DPI = 160
+_LETTERS = 15.0  # of a legend, in an inch
+_LOOK = {
+    "font.size": 9,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.edgecolor": FAINT,
+    "axes.labelcolor": INK,
+    "axes.titlesize": 9.5,
+    "axes.titleweight": "bold",
+    "axes.grid": True,
+    "grid.color": GRID,
+    "axes.axisbelow": True,
+    "xtick.color": FAINT,
+    "ytick.color": FAINT,
+    "legend.frameon": False,
+    "legend.fontsize": 8,
+    "lines.linewidth": 1.6,
+    "lines.markersize": 4.5,
+    "svg.fonttype": "none",
+    "svg.hashsalt": "adgcl",
+}
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "*")
+
+
+def colour(number: int) -> str:
+    return PALETTE[number % len(PALETTE)]
+
+
+def shades(count: int) -> list[Any]:
+    """Colours for values in order, from light to dark: they stay apart in grey print."""
+    colours = import_extra("matplotlib", "figures", "A figure").colormaps["viridis_r"]
+    return [colours(0.08 + 0.87 * i / max(count - 1, 1)) for i in range(count)]
+
+
+def panels(names: Sequence[str], draw: Callable[[Any, str], None], columns: int = 3, share: bool = False) -> Any:
+    """A figure with a panel for each name, which `draw` fills."""
+    matplotlib = import_extra("matplotlib", "figures", "A figure")
+    figure_kind = import_extra("matplotlib.figure", "figures", "A figure").Figure
+    with matplotlib.rc_context(_LOOK):
+        wide = min(columns, len(names))
+        tall = math.ceil(len(names) / wide)
+        figure = figure_kind(figsize=(max(_PANEL[0] * wide, 4.6) + 0.4, _PANEL[1] * tall + 0.5), layout="constrained")
+        axes = figure.subplots(tall, wide, squeeze=False, sharey=share).ravel()
+        for axis, name in zip(axes, names):
+            axis.set_title(name, color=INK)
+            draw(axis, name)
+        for axis in axes[len(names) :]:
+            axis.set_visible(False)
+    return figure
+
+
+def epochs_below(axis: Any) -> None:
+    """Label the x-axis with whole epochs."""
+    axis.set_xlabel("epoch")
+    axis.xaxis.get_major_locator().set_params(integer=True)
+
+
+def legend_below(figure: Any) -> None:
+    """One legend for all panels, under them, as wide as they are."""
+    found: dict[str, Any] = {}
+    for axis in figure.axes:
+        for handle, label in zip(*axis.get_legend_handles_labels()):
+            found.setdefault(label, handle)
+    if found:
+        letters = max(map(len, found)) + 6
+        fitting = int(figure.get_figwidth() * _LETTERS / letters)
+        look = {"ncols": max(1, min(fitting, len(found))), "frameon": False, "fontsize": 8}
+        figure.legend(list(found.values()), list(found), loc="outside lower center", **look)
+
+
+def save(figure: Any, folder: Path, name: str, formats: Sequence[str] = FORMATS[:2], caption: str = "") -> list[Path]:
+    """Write a figure in every format; `caption` is kept for readers who cannot see it."""
+    matplotlib = import_extra("matplotlib", "figures", "A figure")
+    paths = []
+    about: dict[str, dict[str, str | None]] = {
+        "png": {"Description": caption},
+        "svg": {"Description": caption, "Date": None},
+        "pdf": {"Subject": caption, "CreationDate": None},
+    }
+    with matplotlib.rc_context(_LOOK):
+        for kind in formats:
+            # Named here, since the temporary file that is written first has another ending.
+            write = partial(figure.savefig, format=kind, dpi=_DPI, metadata=about[kind])
+            paths.append(folder / f"{name}.{kind}")
+            atomic_write(paths[-1], write)
+    return paths
+
+
+def wrapped(text: str, width: int = 24) -> str:
+    return "\n".join(textwrap.wrap(text, width))
