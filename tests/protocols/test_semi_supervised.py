@@ -82,6 +82,8 @@ def test_what_is_computed_gets_a_probe_on_the_same_labels(mode):
     run = made.run_seed(dataset(), config("statistics", epochs=0))
     (evaluation,) = run.evaluations
     assert len(evaluation.test_folds) == 3 and 0 <= evaluation.test <= 1
+    # Estimates learn from ratios to this: nothing may be thought to take no time at all.
+    assert made.seconds(config("statistics", epochs=0), dataset().store) > 1e-3
     record = make_record(made, dataset(), config("statistics", epochs=0), "head", [run])
     assert not any("Leaky" in note for note in record.notes) and record.method == "statistics"
     assert "(leaky)" not in SemiSupervised.describe(record)

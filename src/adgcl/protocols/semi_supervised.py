@@ -31,6 +31,7 @@ from adgcl.training.trainer import build_method
 PUBLISHED_RATE = 0.1
 # The time of a pass forward and backward, and of one forward only, in that of a step of AD-GCL.
 _BOTH_WAYS, _FORWARD = 0.25, 0.08
+_GRAPH = 1e-4  # seconds that a probe needs for a graph
 _LEAKY = (
     "Leaky: the epoch was chosen by the test folds themselves, as in the published experiments, and every seed learns "
     "from the same labels."
@@ -113,6 +114,8 @@ class SemiSupervised(Protocol):
 
     def seconds(self, run: RunConfig, store: GraphStore) -> float:
         """Every fold learns from its labels, and goes forward over its test part after every epoch."""
+        if not METHODS[run.method.name].trains:
+            return _GRAPH * len(store) * self.config.num_folds
         learning = _BOTH_WAYS * self.config.label_rate * self.config.num_folds
         return run.training.epochs * epoch_seconds(run, store) * (learning + _FORWARD / self.config.evaluate_every)
 
