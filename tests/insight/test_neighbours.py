@@ -119,6 +119,8 @@ def test_a_sample_keeps_everything_aligned() -> None:
     assert sum(map(len, part.split.values())) == 3
     where = {name for name, ids in whole.split.items() if 600 in ids}
     assert {name for name, ids in part.split.items() if 2 in ids} == where
+    unnamed = selected(load_dataset(list(MOLECULES)), np.array([4, 7]))
+    assert unnamed.store.ids == ["4", "7"]
 
 
 def test_graphs_that_are_no_molecules_are_compared_by_statistics() -> None:

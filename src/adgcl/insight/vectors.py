@@ -104,7 +104,10 @@ def selected(dataset: Dataset, chosen: IntArray) -> Dataset:
         parts = {name: (found := place[ids])[found >= 0] for name, ids in dataset.split.items()}
     rows = np.arange(len(dataset)) if dataset.rows is None else np.asarray(dataset.rows)
     smiles = None if dataset.smiles is None else [dataset.smiles[i] for i in chosen]
-    return replace(dataset, store=dataset.store.select(chosen), split=parts, rows=rows[chosen], smiles=smiles)
+    store = dataset.store.select(chosen)
+    if store.ids is None:  # a graph without a name keeps its number in the whole
+        store = replace(store, ids=[str(number) for number in chosen.tolist()])
+    return replace(dataset, store=store, split=parts, rows=rows[chosen], smiles=smiles)
 
 
 def standardised(matrix: Matrix) -> Matrix:
