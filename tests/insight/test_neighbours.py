@@ -119,6 +119,8 @@ def test_a_sample_keeps_everything_aligned() -> None:
     assert sum(map(len, part.split.values())) == 3
     where = {name for name, ids in whole.split.items() if 600 in ids}
     assert {name for name, ids in part.split.items() if 2 in ids} == where
+    unnamed = selected(load_dataset(list(MOLECULES)), np.array([4, 7]))
+    assert unnamed.store.ids == ["4", "7"]
 
 
 def test_graphs_that_are_no_molecules_are_compared_by_statistics() -> None:
@@ -146,3 +148,16 @@ def test_encoders_alone_are_enough(tmp_path) -> None:
     assert (open_encoder(tmp_path / "encoder.safetensors").embed(dataset) == expected).all()
     with pytest.raises(CheckpointError, match="packaged"):
         open_encoder("nosuch-gin")
+
+
+def test_a_sample_in_other_features_is_read_from_its_smiles(tmp_path) -> None:
+    from adgcl.experiments.planning import Request
+    from adgcl.experiments.pretraining import pretrain
+    from adgcl.insight.vectors import embed_source
+
+    settings = ("encoder.hidden_dim=8", "encoder.num_layers=2", "data.atom_features=hu")
+    request = Request("adgcl", flags={"training": {"epochs": 1}}, assignments=settings)
+    pretrain(Source(list(MOLECULES)), tmp_path / "hu", request)
+    whole = embed_source(tmp_path / "hu", FREESOLV)
+    part = embed_source(tmp_path / "hu", FREESOLV, most=50)
+    assert part.left_out == 592 and part.matrix == pytest.approx(whole.matrix[part.dataset.rows], abs=1e-5)

@@ -76,6 +76,6 @@ def graph_map(
             "run": str(run),
         }
     )
-    note = f" ({left:,} more were left out by chance; --most changes that)" if left else ""
+    note = f" ({left:,} more were left out at random; --most changes that)" if left else ""
     screen.show(f"Wrote {', '.join(map(str, out))}: {len(made.dataset):,} graphs{note}, {next(iter(made.planes))}.")
     screen.say(f"Which graphs are alike? adgcl neighbours {run} {data} --out neighbours.html")

@@ -25,6 +25,7 @@ from adgcl.insight.motifs import Motif, find_motifs
 from adgcl.insight.seeds import load_seeds, other_seeds, untrained
 from adgcl.insight.summary import Group, summarise
 from adgcl.insight.traits import Trait, traits_of
+from adgcl.insight.vectors import seen_through
 from adgcl.training.fitting import fit_features
 from adgcl.training.run_config import RunConfig
 from adgcl.training.runs import LoadedRun, load_run
@@ -190,7 +191,7 @@ def about_run(run: LoadedRun) -> dict[str, Any]:
 
 def _seen(source: Source, described: Dataset, config: RunConfig, spec: Any) -> GraphStore:
     """The graphs as a run or a model sees them, edge for edge those that were described."""
-    seen = fit_features(source.unlabelled.seen_through(described, config.data).store, spec)
+    seen = fit_features(seen_through(source.unlabelled, described, config.data).store, spec)
     same = np.array_equal(seen.edge_ptr, described.store.edge_ptr) and np.array_equal(
         seen.edge_source, described.store.edge_source
     )

@@ -12,11 +12,13 @@ import numpy.typing as npt
 from adgcl.core.progress import Progress
 from adgcl.data.dataset import Dataset
 from adgcl.experiments.model.folder import ABOUT, member_file
-from adgcl.experiments.source import Source
+from adgcl.experiments.source import Source, atom_features_of
+from adgcl.graphs.chem.molecules import molecules_to_store
 from adgcl.graphs.store.ranges import IntArray
 from adgcl.training.checkpoints import load_checkpoint
 from adgcl.training.device import keep_freed_memory, pick_device, set_threads
 from adgcl.training.export import Matrix
+from adgcl.training.run_config import DataConfig
 from adgcl.training.runs import LoadedRun
 from adgcl.training.start import encoder_weights, find_encoder, start_from
 from adgcl.training.trainer import build_method
@@ -51,12 +53,23 @@ def embed_source(
 
 
 def embed_with(run: LoadedRun, dataset: Dataset, source: Source, progress: Progress | None = None) -> Matrix:
-    """A row for each graph of a data set that was loaded from `source` with all its features."""
-    seen = source.seen_through(dataset, run.config.data)
-    if len(seen) != len(dataset):  # read again with other atom features: the same rows must be chosen
-        seen = _rows_of(seen, dataset)
+    """A row for each graph of a data set (or a part of it) that was loaded from `source` with all its features."""
+    seen = seen_through(source, dataset, run.config.data)
     run.method.check_data(seen)
     return run.embed(seen, None if progress is None else lambda done, total: progress("embed", done, total))
+
+
+def seen_through(source: Source, dataset: Dataset, config: DataConfig) -> Dataset:
+    """The graphs with the features that a run chooses; molecules in other atom features are read from their SMILES.
+
+    Reading the whole source again for the sake of a sample would take too long, and some sets have features of their
+    own only.
+    """
+    if dataset.smiles is not None and atom_features_of(dataset) not in (None, config.atom_features):
+        read = molecules_to_store(dataset.smiles, config.atom_features, ids=dataset.store.ids)
+        if len(read.store) == len(dataset):
+            dataset = dataset.with_store(read.store.with_labels(dataset.store.y, dataset.task))
+    return source.seen_through(dataset, config)
 
 
 def open_encoder(place: str | Path, device: str = "auto") -> LoadedRun:
@@ -91,7 +104,10 @@ def selected(dataset: Dataset, chosen: IntArray) -> Dataset:
         parts = {name: (found := place[ids])[found >= 0] for name, ids in dataset.split.items()}
     rows = np.arange(len(dataset)) if dataset.rows is None else np.asarray(dataset.rows)
     smiles = None if dataset.smiles is None else [dataset.smiles[i] for i in chosen]
-    return replace(dataset, store=dataset.store.select(chosen), split=parts, rows=rows[chosen], smiles=smiles)
+    store = dataset.store.select(chosen)
+    if store.ids is None:  # a graph without a name keeps its number in the whole
+        store = replace(store, ids=[str(number) for number in chosen.tolist()])
+    return replace(dataset, store=store, split=parts, rows=rows[chosen], smiles=smiles)
 
 
 def standardised(matrix: Matrix) -> Matrix:
@@ -106,9 +122,3 @@ def unit_rows(matrix: npt.NDArray[Any]) -> Matrix:
     length = np.linalg.norm(matrix, axis=1, keepdims=True)
     made: Matrix = (matrix / np.where(length > 0, length, 1.0)).astype(np.float32)
     return made
-
-
-def _rows_of(seen: Dataset, dataset: Dataset) -> Dataset:
-    own = np.arange(len(seen)) if seen.rows is None else np.asarray(seen.rows)
-    wanted = np.arange(len(dataset)) if dataset.rows is None else np.asarray(dataset.rows)
-    return selected(seen, np.flatnonzero(np.isin(own, wanted)))

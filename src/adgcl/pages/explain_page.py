@@ -33,6 +33,7 @@ class Legend:
 
 
 _DROPPED = Legend("drop probability", "0 kept", "1 dropped")
+_BOTH = Legend("drop probability, or change", "kept, or lowers it", "dropped, or raises it")
 _CHANGED = Legend("change of the prediction", "lowers it", "raises it")
 
 
@@ -62,7 +63,7 @@ def explain_page(made: Explanation, *, graphs: Sequence[int] | None = None, show
         least_title=said.least_title,
         motifs_text=said.motifs_text,
         graphs_title=said.graphs_title(len(chosen)),
-        legend=_CHANGED if made.keep is None else _DROPPED,
+        legend=_CHANGED if made.keep is None else _DROPPED if made.importance is None else _BOTH,
         cards=[card(made, pictures, graph) for graph in chosen],
         footer=said.footer,
     )

@@ -47,7 +47,7 @@ def lead(made: GraphMap) -> str:
     """What the map shows, in words."""
     run, count = made.vectors.run, len(made.dataset)
     trained = str(run.checkpoint.data.get("name", "")) or "graphs in memory"
-    left = f" ({made.vectors.left_out:,} more were left out by chance)" if made.vectors.left_out else ""
+    left = f" ({made.vectors.left_out:,} more were left out at random)" if made.vectors.left_out else ""
     return (
         f"{count:,} graphs of {made.dataset.name}{left}, embedded by {run.method.title} trained on {trained} and laid "
         f"out by {next(iter(made.planes))}. Graphs that lie together look alike to the encoder; distances across the "

@@ -31,7 +31,7 @@ def neighbours_page(made: Neighbours, progress: Count | None = None) -> str:
 
 def _lead(made: Neighbours, count: int) -> str:
     trained = str(made.run.checkpoint.data.get("name", "")) or "graphs in memory"
-    left = f" ({made.left_out:,} more were left out by chance)" if made.left_out else ""
+    left = f" ({made.left_out:,} more were left out at random)" if made.left_out else ""
     return (
         f"The {count} graphs of {made.dataset.name} nearest to each of {len(made.queries):,} queries{left}: by the "
         f"embedding of {made.run.method.title} trained on {trained} (cosine), and by {made.measure}, which needs no "

@@ -15,7 +15,8 @@ _PATH = re.compile(r"<path\s+(?P<attributes>[^>]*?)/>", re.DOTALL)
 _BOND = re.compile(r"\bbond-(\d+)\b")
 _SHAPE = re.compile(r"\bd='([^']*)'")
 _DECIMALS = re.compile(r"(\d+\.\d)\d*")
-_BAND = 9  # how wide a mark is, in widths of a bond's line
+# How wide a mark is, in widths of a bond's line: RDKit draws those of large molecules thinner.
+_BAND, _WIDEST, _SMALL = 9, 16, 10
 
 
 def draw_molecule(
@@ -34,7 +35,7 @@ def draw_molecule(
     options.fixedBondLength = 34.0
     options.fillHighlights = True
     options.continuousHighlight = True
-    options.highlightBondWidthMultiplier = _BAND
+    options.highlightBondWidthMultiplier = min(_WIDEST, _BAND + max(0, molecule.GetNumAtoms() - _SMALL) // 2)
     with rdBase.BlockLogs():
         prepared = _prepared(molecule)
         drawer.DrawMolecule(
