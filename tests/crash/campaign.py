@@ -94,7 +94,9 @@ class Campaign:
         return f"left behind: {parts}" if len(parts) > 1 else ""
 
 
-def call(place: Path, words: Sequence[str], fault: Fault | None = None, kill_after: float | None = None) -> tuple[int, str]:
+def call(
+    place: Path, words: Sequence[str], fault: Fault | None = None, kill_after: float | None = None
+) -> tuple[int, str]:
     """The exit code of a command in a process of its own, and what it said."""
     log = place.parent / "log.txt"
 

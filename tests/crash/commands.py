@@ -53,8 +53,8 @@ COMMANDS: dict[str, Command] = {
         ("out/*", "work/**/*"),
     ),
     "reproduce": Command(
-        ("reproduce", "table1-tu", "--datasets", "MUTAG", "--methods", "random_init", "--seeds", "2", "--executor", "inline",
-         "--jobs", "1", "--out", "out", "--work", "work", *SMALL),
+        ("reproduce", "table1-tu", "--datasets", "MUTAG", "--methods", "random_init", "--seeds", "2", "--executor",
+         "inline", "--jobs", "1", "--out", "out", "--work", "work", *SMALL),
         ("out/*", "work/**/*"),
     ),
     "report": Command(("report", "records", "--out", "out.html"), ("out.html",)),
@@ -70,8 +70,8 @@ def make_world(folder: Path) -> None:
     write_tu(folder / "TOYS", graphs=16)
     a_record().save(folder / "records")
     _made(folder, "pretrain", "m.csv", "--out", "run", "--epochs", "1", *SMALL)
-    _made(folder, "finetune", "none", "labelled.csv", "--out", "model", "--seeds", "1", "--split", "random", "--epochs", "1",
-          *SMALL)  # fmt: skip
+    _made(folder, "finetune", "none", "labelled.csv", "--out", "model", "--seeds", "1", "--split", "random", "--epochs",
+          "1", *SMALL)  # fmt: skip
 
 
 def _made(folder: Path, *words: str) -> None:
