@@ -7,7 +7,7 @@ STAMP := $(VENV)/.installed
 # Data for the tests and benchmarks: a folder given by ADGCL_DATA, else ../shared/data when it is there.
 export ADGCL_DATA ?= $(wildcard $(CURDIR)/../shared/data)
 
-.PHONY: install quickstart test wheel-test check results docs bench clean
+.PHONY: install quickstart test wheel-test check results docs bench fuzz crash soak clean
 
 install: $(STAMP)
 
@@ -47,6 +47,17 @@ docs: install
 
 bench: install
 	$(BIN)/python -m benchmarks
+
+# Campaigns: damaged inputs, crashes and full disks. Each prints what it found; docs/reliability.md has the last ones.
+fuzz: install
+	$(BIN)/python -m tests.fuzz --count $(or $(N),20000)
+
+crash: install
+	$(BIN)/python -m tests.crash --count $(or $(N),200)
+
+# Two hours of pre-training, watched: memory, file handles and throughput, drawn in docs/soak.svg.
+soak: install
+	$(BIN)/python -m benchmarks.soak --hours $(or $(HOURS),2) --write
 
 clean:
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache

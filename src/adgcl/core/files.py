@@ -77,8 +77,8 @@ def write_json(path: Path, value: Any) -> None:
 
 def append_text(path: Path, text: str) -> None:
     """Add to the end of a file; what a crash leaves of it is for the reader to skip."""
-    with explain_os_errors(path), path.open("a", encoding="utf-8") as file:
-        file.write(text)
+    with explain_os_errors(path):
+        _append(path, text)
 
 
 @contextmanager
@@ -102,6 +102,11 @@ def _advice(error: OSError) -> str:
 
 def _write(path: Path, content: bytes) -> None:
     path.write_bytes(content)
+
+
+def _append(path: Path, text: str) -> None:
+    with path.open("a", encoding="utf-8") as file:
+        file.write(text)
 
 
 def _sync(path: Path) -> None:
