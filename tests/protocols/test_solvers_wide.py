@@ -92,8 +92,10 @@ def test_equals_logistic_regression(g, wide):
     for p, part in enumerate(train):
         z = StandardScaler().fit(x[part]).transform(x)
         reference = LogisticRegression(C=COSTS[g], tol=1e-9, max_iter=1000, solver="newton-cg").fit(z[part], y[part])
-        assert_close(models.coef[g, p], reference.coef_[0], 3e-5)
-        assert_close(models.decision(x, g)[p], reference.decision_function(z), 2e-4 if COSTS[g] > 100 else 3e-5)
+        # With a large C the optimum is so flat that scikit-learn stops a little before it; the gradient is the witness.
+        tolerance = 2e-4 if COSTS[g] > 100 else 3e-5
+        assert_close(models.coef[g, p], reference.coef_[0], tolerance)
+        assert_close(models.decision(x, g)[p], reference.decision_function(z), tolerance)
 
 
 def test_ridge_equals_sklearn(wide):
