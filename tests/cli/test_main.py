@@ -70,7 +70,7 @@ def test_help_is_grouped_by_what_a_person_wants(run) -> None:
 
 
 def test_shells_can_complete_commands() -> None:
-    asked = {"_ADGCL_COMPLETE": "complete_bash", "COMP_WORDS": "adgcl ex", "COMP_CWORD": "1"}
+    asked = {"_ADGCL_COMPLETE": "complete_bash", "COMP_WORDS": "adgcl expl", "COMP_CWORD": "1"}
     answer = adgcl(env={**os.environ, **asked})
     assert answer.stdout.split() == ["explain"]
 

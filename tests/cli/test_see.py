@@ -78,7 +78,7 @@ def test_a_model_is_explained_and_reported(run, finished: Path, molecules: Path)
     [
         (("explain", "RUN", "DATA", "--out", "page.pdf"), "neither .html nor"),
         (("explain", "RUN", "DATA", "--out", "page.html", "--graph", "bensene"), "Did you mean 'benzene'"),
-        (("explain", "nosuch", "DATA", "--out", "page.html"), "no checkpoint"),
+        (("explain", "nosuch", "DATA", "--out", "page.html"), "no run, checkpoint"),
         (("map", "nosuch", "DATA", "--out", "page.html"), "packaged encoder"),
         (("map", "RUN", "DATA", "--out", "page.html", "--colour", "logp"), "cluster"),
         (("map", "RUN", "DATA", "--out", "page.html", "--projection", "mds"), "auto, pca, tsne, umap"),

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from adgcl.core.extras import MissingExtraError, import_extra
+from adgcl.core.extras import MissingExtraError, import_extra, is_installed
 from adgcl.graphs.convert import to_pyg
 from tests.graph_strategies import Plain, packed
 
@@ -42,3 +42,7 @@ class _Absent:
     def find_spec(self, name: str, path: object = None, target: object = None) -> None:
         if name.partition(".")[0] == self.package:
             raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+
+def test_what_is_there_is_known_without_importing_it() -> None:
+    assert is_installed("numpy") and not is_installed("no_such_package")
