@@ -78,6 +78,9 @@ def _of_curves(tree: Tree) -> dict[str, Any]:
         "won_least": f"{min(won):.0f}",
         "won_most": f"{max(won):.0f}",
         "label_table": tables.label_table(tree, _largest(tree)),
+        "kept_table": tables.kept_table(tree, _largest(tree)),
+        "uniform_least": sum(known[-1] == min(known) for known in tables.kept(tree, _largest(tree)).values()),
+        "framed": len(tree["frames"]),
         "kept_least": f"{100 * min(kept):.0f}",
         "kept_most": f"{100 * max(kept):.0f}",
         "other_table": tables.other_table(tree),
@@ -93,7 +96,7 @@ def _of_training(tree: Tree) -> dict[str, Any]:
         for logits in ("network", "free")
     }
     return {
-        "steps": tree["steps"],
+        **{key: tree[key] for key in ("steps", "warm_up", "patience")},
         "trained_table": tables.trained_table(rows),
         "trained_count": len(rows),
         "least": f"{min(heights):.2f}",
