@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from adgcl.theory import survey
+from adgcl.theory import survey, trained
 
 
 def test_json_has_the_documented_shape(run) -> None:
@@ -64,7 +64,8 @@ def test_a_page_and_the_same_page_from_its_numbers(run, tmp_path: Path, monkeypa
     monkeypatch.setattr(survey, "LAMBDAS", (0.5, 2.0, 5.0))
     monkeypatch.setattr(survey, "_TRAINED", (2.0,))
     monkeypatch.setattr(survey, "NODES", (3, 4))
-    monkeypatch.setattr(survey, "STEPS", 2)
+    monkeypatch.setattr(trained, "STEPS", {"network": 2, "free": 2})
+    monkeypatch.setattr(trained, "WARM_UP", 2)
     assert run("theory", "--page", "docs/theory.md").code == 0
     made = {path.name: path.read_text(encoding="utf-8") for path in (tmp_path / "docs").rglob("*.*")}
     assert set(made) == {"theory.md", "curve-3.svg", "curve-4.svg", "labels.svg", "numbers.json"}

@@ -60,8 +60,8 @@ def theory(
 ) -> None:
     """Compute how much of a graph the best augmentation leaves.
 
-    AD-GCL looks for the augmentation T that leaves the least information
-    about a graph, I(t(G); G) + lambda * E[share of edges dropped]. On small
+    AD-GCL looks for the augmentation that leaves the least information about
+    a graph G: I(t(G); G) + lambda * expected share of edges dropped. On small
     graphs the optimum can be computed: over all augmentations, with a
     certificate; over the paper's, where each edge has a probability of its
     own; and over uniform dropping. docs/theory.md explains the results.

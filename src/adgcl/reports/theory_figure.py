@@ -22,7 +22,7 @@ _KNOWN = (
     ("InfoMin (knows Y)", PALETTE[5], "free"),
     ("an encoder that keeps all but Y", FAINT, "network"),
 )
-_WIDTH, _HEIGHT, _LEFT, _RIGHT, _TOP, _BOTTOM = 760.0, 470.0, 64.0, 24.0, 62.0, 52.0
+_WIDTH, _HEIGHT, _LEFT, _RIGHT, _TOP, _BOTTOM = 760.0, 480.0, 64.0, 24.0, 78.0, 52.0
 _LEGEND_LINE = 20.0
 _SHADE = "#f1f3f5"
 _PANEL_WIDTH, _PANEL_HEIGHT = 370.0, 290.0
@@ -51,7 +51,7 @@ def curve_figure(nodes: int, entry: Mapping[str, Any]) -> str:
         canvas.path(limit if key == "any" else places, colour)
         for x, y in places:
             canvas.dot(x, y, colour, 2.5)
-    canvas.text(limit[len(limit) // 2][0] - 90, floor - 12, "no augmentation gets here", anchor="end", colour=FAINT)
+    canvas.text(x_axis.start + 12, floor - 14, "no augmentation gets here", colour=FAINT)
     _draw_trained(canvas, x_axis, y_axis, trained)
     _legend(canvas, [(n, c, "line") for _, n, c in FAMILIES] + [(n, c, k) for k, n, c in TRAINED])
     return canvas.to_svg()
@@ -80,8 +80,8 @@ def _label_panel(
     curve = [*frame["bottleneck"], (forgetful["all_bits"], frame["bottleneck"][-1][1])]
     x_axis = Axis.over([0.0, forgetful["all_bits"]], left + 54, left + _PANEL_WIDTH - 16, 6)
     y_axis = Axis.over([0.0, rows[0][1]["entropy_bits"]], top + _PANEL_HEIGHT - 50, top + 30, 5)
-    canvas.text(left + 54, top + 18, f"Y: {title}", bold=True)
-    _axes(canvas, x_axis, y_axis, "bits about the class G'", "bits about Y")
+    canvas.text(left + 54, top + 18, f"Bits about Y: {title}", bold=True)
+    _axes(canvas, x_axis, y_axis, "bits about the class G'")
     spots = [(x_axis.place(x), y_axis.place(y)) for x, y in curve]
     for start, end in pairwise(spots):
         canvas.dashes(*start, *end, _KNOWN[0][1])
@@ -98,14 +98,15 @@ def _place(x_axis: Axis, y_axis: Axis, point: Mapping[str, float]) -> Point:
     return x_axis.place(point["drop_ratio"]), y_axis.place(point["information_bits"])
 
 
-def _axes(canvas: Canvas, x_axis: Axis, y_axis: Axis, x_label: str, y_label: str) -> None:
+def _axes(canvas: Canvas, x_axis: Axis, y_axis: Axis, x_label: str, y_label: str = "") -> None:
     for tick in y_axis.ticks:
         canvas.line(x_axis.start, y_axis.place(tick), x_axis.end, y_axis.place(tick), GRID)
         canvas.text(x_axis.start - 8, y_axis.place(tick) + 4, y_axis.label(tick), anchor="end", colour=FAINT)
     for tick in x_axis.ticks:
         canvas.text(x_axis.place(tick), y_axis.start + 18, x_axis.label(tick), anchor="middle", colour=FAINT)
     canvas.text((x_axis.start + x_axis.end) / 2, y_axis.start + 38, x_label, anchor="middle")
-    canvas.text(x_axis.start + 4, y_axis.end - 6, y_label)
+    if y_label:
+        canvas.text(x_axis.start, y_axis.end - 8, y_label)
 
 
 def _draw_trained(canvas: Canvas, x_axis: Axis, y_axis: Axis, trained: Sequence[tuple[str, float, Any]]) -> None:

@@ -15,6 +15,8 @@ from adgcl.reports.theory_tables import Tree, excess, height, trained_rows
 from adgcl.theory.labels import TITLES
 
 _NUMBERS = "numbers.json"
+# Differences below this many bits are not worth a sentence.
+_CLEARLY = 0.005
 
 
 def write_page(tree: Tree, path: Path) -> list[Path]:
@@ -78,6 +80,9 @@ def _of_curves(tree: Tree) -> dict[str, Any]:
         "won_least": f"{min(won):.0f}",
         "won_most": f"{max(won):.0f}",
         "label_table": tables.label_table(tree, _largest(tree)),
+        "kept_table": tables.kept_table(tree, _largest(tree)),
+        "uniform_least": sum(k[-1] < min(k[:-1]) - _CLEARLY for k in tables.kept(tree, _largest(tree)).values()),
+        "framed": len(tree["frames"]),
         "kept_least": f"{100 * min(kept):.0f}",
         "kept_most": f"{100 * max(kept):.0f}",
         "other_table": tables.other_table(tree),
@@ -93,10 +98,9 @@ def _of_training(tree: Tree) -> dict[str, Any]:
         for logits in ("network", "free")
     }
     return {
-        "steps": tree["steps"],
+        **{key: tree[key] for key in ("steps", "warm_up", "patience")},
         "trained_table": tables.trained_table(rows),
         "trained_count": len(rows),
-        "least": f"{min(heights):.2f}",
         "most": f"{max(heights):.2f}",
         "above": sum(h >= 0 for h in heights),
         "below": sum(h < 0 for h in heights) or "none",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 from adgcl.theory.labels import TITLES
@@ -11,6 +12,8 @@ from adgcl.theory.labels import TITLES
 Tree = Mapping[str, Any]
 # The lambdas that the table of a curve shows.
 _SHOWN = (0.1, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 40.0)
+# A gap below this is rounding.
+_ROUNDING = 1e-12
 _OTHERS = ("independent", "uniform")
 
 
@@ -45,7 +48,7 @@ def height(point: Tree, points: Sequence[Tree]) -> float:
 
 def excess(point: Tree, family: str) -> float:
     """How far the objective of a family is above that of the best law, in bits."""
-    return float(point[family]["gap_bits"] - point["any"]["gap_bits"])
+    return max(float(point[family]["gap_bits"] - point["any"]["gap_bits"]), 0.0)
 
 
 def curve_part(nodes: str, entry: Tree) -> dict[str, Any]:
@@ -55,7 +58,7 @@ def curve_part(nodes: str, entry: Tree) -> dict[str, Any]:
     rows = []
     for p in (p for p in points if p["lambda"] in _SHOWN):
         others = [cell for family in _OTHERS for cell in (*_pair(p[family]), f"{excess(p, family):.3f}")]
-        rows.append((f"{p['lambda']:g}", *_pair(p["any"]), f"{p['any']['gap_bits']:.0e}", *others))
+        rows.append((f"{p['lambda']:g}", *_pair(p["any"]), _gap(p["any"]), *others))
     gap = max(p["any"]["gap_bits"] for p in points)
     counts = {key: points[0][key] for key in ("graphs", "classes")}
     return {"nodes": nodes, **counts, "gap": f"{gap:.1e}", "table": _table(heads, rows)}
@@ -83,6 +86,22 @@ def label_table(tree: Tree, nodes: str) -> str:
         values += [frame["forgetful"][key] for key in ("information_bits", "all_bits", "label_bits")]
         rows.append((TITLES[name], *(f"{value:.3f}" for value in values)))
     return _table(heads, rows, left=("Y",))
+
+
+def kept(tree: Tree, nodes: str) -> dict[str, list[float]]:
+    """What each family knows of a label where it knows half of all there is to know of the class."""
+    points = tree["universes"][nodes]["points"]
+    half = math.log2(points[0]["classes"]) / 2
+    found = {}
+    for name in tree["frames"]:
+        found[name] = [_at(half, points, "any", [p["labels"][name] for p in points])]
+        found[name] += [_at(half, points, family, [p["labels"][name][family] for p in points]) for family in _OTHERS]
+    return found
+
+
+def kept_table(tree: Tree, nodes: str) -> str:
+    rows = [(TITLES[name], *(f"{value:.3f}" for value in known)) for name, known in kept(tree, nodes).items()]
+    return _table(("Y", "any augmentation", "each edge its own", "one for all edges"), rows, left=("Y",))
 
 
 def statement_table(statements: Tree) -> str:
@@ -131,7 +150,7 @@ def other_table(tree: Tree) -> str:
         kind = f"{p['colours']} colours" if "colours" in p else "labelled graphs"
         sizes = (f"{p['nodes']} nodes, {kind}", str(p["graphs"]), str(p["classes"]))
         above = (f"{excess(p, family):.3f}" for family in _OTHERS)
-        rows.append((*sizes, *_pair(p["any"]), f"{p['any']['gap_bits']:.0e}", *above))
+        rows.append((*sizes, *_pair(p["any"]), _gap(p["any"]), *above))
     return _table(heads, rows, left=("universe",))
 
 
@@ -139,6 +158,19 @@ def _lower(point: Tree) -> float:
     """The certified lower bound of the objective for the lambda of a point, in bits."""
     best = point["any"]
     return float(best["information_bits"] + point["lambda"] / math.log(2) * best["drop_ratio"] - best["gap_bits"])
+
+
+def _gap(point: Tree) -> str:
+    return f"{point['gap_bits']:.0e}" if point["gap_bits"] > _ROUNDING else "0"
+
+
+def _at(information: float, points: Sequence[Tree], family: str, labels: Sequence[Tree]) -> float:
+    """`I(t; Y)` where a family's `I(t; G')` has a given value, on straight lines between the points of its curve."""
+    curve = sorted((p[family]["information_bits"], label["information_bits"]) for p, label in zip(points, labels))
+    for (x, y), (next_x, next_y) in pairwise(curve):
+        if x <= information <= next_x and next_x > x:
+            return float(y + (next_y - y) * (information - x) / (next_x - x))
+    return math.nan
 
 
 def _pair(point: Tree) -> tuple[str, str]:

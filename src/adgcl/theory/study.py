@@ -16,7 +16,7 @@ from adgcl.theory.information import Floats, bits
 from adgcl.theory.labels import TITLES, Labelled
 from adgcl.theory.optimum import Optimum
 from adgcl.theory.size import MOST_NODES, check_size
-from adgcl.theory.trained import CHOOSERS, STEPS, train
+from adgcl.theory.trained import CHOOSERS, train
 from adgcl.theory.uniform import best_uniform
 from adgcl.theory.universe import Weights, whole_universe
 
@@ -82,14 +82,14 @@ class Study:
             "labels": {name: _label_report(labelled, optima) for name, labelled in self.labels.items()},
         }
 
-    def train(self, lam: float, steps: int = STEPS, seed: int = 0) -> dict[str, Any]:
+    def train(self, lam: float, seed: int = 0) -> dict[str, Any]:
         """AD-GCL trained on the universe, with a network and with free logits."""
         if self.weights != "uniform":
             raise ConfigError("Training weighs all graphs equally.", "Use --weights uniform.")
         found: dict[str, Any] = {}
         for chooser in CHOOSERS:
             count = self._count(f"train ({chooser}), lambda {lam:g}")
-            found[chooser] = asdict(train(self.family, lam, chooser, steps=steps, seed=seed, progress=count))
+            found[chooser] = asdict(train(self.family, lam, chooser, seed=seed, progress=count))
             del found[chooser]["chooser"]
         return found
 

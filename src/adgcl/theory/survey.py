@@ -10,7 +10,7 @@ from adgcl.theory.bottleneck import bottleneck_curve, forgetful_encoder, infomin
 from adgcl.theory.labels import TITLES, Labelled
 from adgcl.theory.statements import check_statements, counterexample, tied_pairs
 from adgcl.theory.study import LAMBDAS, Study
-from adgcl.theory.trained import STEPS
+from adgcl.theory.trained import PATIENCE, STEPS, WARM_UP
 from adgcl.theory.universe import whole_universe
 
 NODES = (4, 5, 6)
@@ -26,7 +26,9 @@ def survey(progress: Progress | None = None) -> dict[str, Any]:
     studies = {count: Study(count, progress=progress) for count in NODES}
     smallest, largest = min(NODES), max(NODES)
     return {
-        "steps": STEPS,
+        "steps": dict(STEPS),
+        "warm_up": WARM_UP,
+        "patience": PATIENCE,
         "lambda": LAMBDA,
         "universes": {str(count): _curves(study) for count, study in studies.items()},
         "others": [
@@ -45,7 +47,7 @@ def _curves(study: Study) -> dict[str, Any]:
     points = [study.solve(lam) for lam in reversed(LAMBDAS)]
     return {
         "points": points[::-1],
-        "trained": [{"lambda": lam, **study.train(lam, STEPS)} for lam in _TRAINED],
+        "trained": [{"lambda": lam, **study.train(lam)} for lam in _TRAINED],
     }
 
 

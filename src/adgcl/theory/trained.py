@@ -22,6 +22,7 @@ from adgcl.core.schema import FeatureSpec
 from adgcl.core.seeds import derived_seed
 from adgcl.graphs.store.batch import GraphBatch
 from adgcl.methods.adgcl import ADGCL
+from adgcl.methods.base import Metrics
 from adgcl.objectives.info_nce import info_nce
 from adgcl.theory.independent import EdgeFamily
 from adgcl.theory.information import NATS_PER_BIT, Ints, added, bits
@@ -33,9 +34,11 @@ from adgcl.training.trainer import build_method
 # Who chooses the logits: a GNN, as in the paper, or nobody: then each edge orbit has one of its own.
 Chooser = Literal["network", "free"]
 CHOOSERS: tuple[Chooser, ...] = get_args(Chooser)
-STEPS = 600
-# Single numbers take larger steps than the weights of a network.
-_FREE_LR = 0.05
+# Steps of the augmenter.
+STEPS: dict[Chooser, int] = {"network": 600, "free": 200}
+# With free logits the encoder learns this long before the augmenter moves, and this often for each of its moves.
+WARM_UP, PATIENCE = 200, 5
+_FREE_LRS = {"augmenter_lr": 0.02, "encoder_lr": 5e-3}
 # Draws of the final augmenter over which the estimates are averaged.
 _DRAWS = 50
 
@@ -53,6 +56,21 @@ class FreeEdgeDrop(EdgeDrop):
 
     def forward(self, batch: GraphBatch, generator: torch.Generator) -> Augmented:
         return self.draw(self.logits, batch, generator)
+
+
+class PatientADGCL(ADGCL):
+    """AD-GCL whose encoder stays near its optimum, as the theory assumes."""
+
+    warm = False
+
+    def step(self, batch: GraphBatch, generator: torch.Generator) -> Metrics:
+        for _ in range(0 if self.warm else WARM_UP):
+            self._encoder_step(batch, generator)
+        self.warm = True
+        spoiling = self._augmenter_step(batch, generator)
+        for _ in range(PATIENCE):
+            learning = self._encoder_step(batch, generator)
+        return {**learning, **spoiling}
 
 
 @dataclass(frozen=True)
@@ -75,23 +93,27 @@ def train(
     lam: float,
     chooser: Chooser = "network",
     *,
-    steps: int = STEPS,
+    steps: int | None = None,
     seed: int = 0,
     progress: Count | None = None,
 ) -> Trained:
-    """Train AD-GCL on all graphs of a universe at once, each as likely as any other, and assess its augmenter."""
+    """Train AD-GCL on all graphs of a universe at once, each as likely as any other, and assess its augmenter.
+
+    With a network it is AD-GCL as it is. With free logits everything is done for the optimum: the encoder is ahead.
+    """
     universe = family.universe
     store = universe.store()
     batch = store.batch(np.arange(len(store)))
     orbit = orbit_of_edges(family, batch)
     # The method averages drop ratios over the graphs that have edges, the theory over all.
     config = _settings(lam * float((universe.edges > 0).mean()), chooser, seed)
-    method = build_method(config, store.spec, store.task)
+    method = build_method(config, store.spec, store.task, PatientADGCL if chooser == "free" else None)
     assert isinstance(method, ADGCL) and isinstance(method.augmenter, EdgeDrop)
     if chooser == "free":
         method.augmenter = FreeEdgeDrop(method.augmenter, config, store.spec, orbit, family.num_orbits)
         method.optimizers = method.make_optimizers()
     generator = torch.Generator().manual_seed(derived_seed(seed, "theory", "noise"))
+    steps = STEPS[chooser] if steps is None else steps
     for step in range(steps):
         method.step(batch, generator)
         if progress is not None:
@@ -123,7 +145,7 @@ def orbit_of_edges(family: EdgeFamily, batch: GraphBatch) -> Ints:
 def _settings(lam: float, chooser: Chooser, seed: int) -> RunConfig:
     method: dict[str, Any] = {"name": "adgcl", "reg_lambda": lam, "gate": {"hard": True, "tied": True}}
     if chooser == "free":
-        method["augmenter_lr"] = _FREE_LR
+        method |= _FREE_LRS
     return resolve({"method": method, "encoder": {"name": "gin"}, "training": {"seed": seed, "device": "cpu"}})
 
 

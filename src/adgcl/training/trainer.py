@@ -49,11 +49,14 @@ _COMPILING = (
 _initialising = threading.Lock()
 
 
-def build_method(config: RunConfig, spec: FeatureSpec, task: Task) -> Method:
-    """The method that `config` names, with networks initialised from its seed; the global state is left as it was."""
+def build_method(config: RunConfig, spec: FeatureSpec, task: Task, kind: type[Method] | None = None) -> Method:
+    """The method that `config` names, with networks initialised from its seed; the global state is left as it was.
+
+    `kind` is a variant of that method without a name of its own.
+    """
     with _initialising, torch.random.fork_rng(devices=()):
         torch.random.default_generator.manual_seed(derived_seed(config.training.seed, "networks"))
-        method = METHODS[config.method.name](config.method, config.encoder, spec, task)
+        method = (kind or METHODS[config.method.name])(config.method, config.encoder, spec, task)
     method.prepare(pick_device(config.training.device))
     return method
 
