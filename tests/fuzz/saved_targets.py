@@ -207,7 +207,8 @@ def _bend_assignments(folder: Path, rng: Rng) -> None:
     )
     changes = (
         f"{key}={odd[rng.integers(len(odd))]}", f"{key}.{key}={value}", f"{'a.' * 3000}{key}={value}", f"{key}",
-        f"={value}", bent_bytes(lines[row].encode(), rng).decode("utf-8", "replace"), f"{value}={key}", f"{key}\n{key}.x=1",
+        f"={value}", bent_bytes(lines[row].encode(), rng).decode("utf-8", "replace"), f"{value}={key}",
+        f"{key}\n{key}.x=1",
     )  # fmt: skip
     lines[row] = changes[rng.integers(len(changes))]
     path.write_text("\n".join(lines), encoding="utf-8")
