@@ -30,6 +30,7 @@ class FakeJob:
     runs: list[str] = field(default_factory=list)
     finished: bool = False
     has_begun: bool = True
+    worker: Any = None
     done_elsewhere: bool = False
     problem: Exception | None = None
 

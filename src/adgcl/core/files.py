@@ -49,8 +49,8 @@ def atomic_write(path: Path, write: Callable[[Path], None]) -> None:
     """Let `write` fill a temporary file next to `path`, then move it there in one step."""
     path = Path(path)
     ensure_folder(path.parent)
-    _sweep(path.parent)
     with explain_os_errors(path):
+        _sweep(path.parent)
         # The name is cut so that the longest names that the system allows can still be written.
         part = path.parent / f".{path.name[:100]}.{_host()}-{os.getpid()}-{secrets.token_hex(4)}.part"
         try:
