@@ -32,7 +32,9 @@ _LOG = "graphs.log"
 
 _CHILD = """
 import sys, time
+from contextlib import suppress
 from pathlib import Path
+from adgcl.core.errors import Interrupted
 from adgcl.experiments.planning import Request
 from adgcl.experiments.pretraining import pretrain
 from adgcl.experiments.source import Source
@@ -49,7 +51,8 @@ class Counter:
     def stop(self): self.log.close()
 
 flags = {"training": {"epochs": 10**6, "checkpoint_seconds": 30.0}}
-pretrain(Source(sys.argv[1]), Path(sys.argv[2]), Request("adgcl", flags=flags), trackers=[Counter()])
+with suppress(Interrupted):
+    pretrain(Source(sys.argv[1]), Path(sys.argv[2]), Request("adgcl", flags=flags), trackers=[Counter()])
 """
 
 
