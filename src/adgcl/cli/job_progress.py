@@ -7,6 +7,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from adgcl.cli.screen import Screen, console
+from adgcl.core.gaps import Gap
 from adgcl.experiments.evaluation import Watcher
 from adgcl.reports.numbers import seconds_label
 
@@ -70,7 +71,7 @@ class JobBars(Watcher):
         if event.kind == "put back":
             return
         self.done += 1
-        if event.kind != "reused":
+        if event.kind != "reused" and not _out_of_time(event):
             self._say(event)
         self._overall()
 
@@ -83,7 +84,8 @@ class JobBars(Watcher):
     def _print(self, text: str) -> None:
         self._last_line = time.monotonic()
         if self._bars is not None:
-            self._bars.console.print(text, soft_wrap=True)
+            # On a terminal lines break between words; a log keeps them whole.
+            self._bars.console.print(text)
         elif not self.screen.quiet:
             console(stderr=True).print(text, soft_wrap=True)
 
@@ -122,3 +124,8 @@ class JobBars(Watcher):
     def _remove(self, job: Job) -> None:
         if job in self._tasks:
             self._bars.remove_task(self._tasks.pop(job))
+
+
+def _out_of_time(event: Event) -> bool:
+    """Whether a job is only left for another time: all that remain are when time is up, and the table says so."""
+    return isinstance(event.content, Gap) and event.content.status == "out of time"
