@@ -112,7 +112,8 @@ def test_resume_with_other_settings_or_data(run, finished: Path, molecules: Path
 
 
 def test_wrong_checkpoints(run, finished: Path, molecules: Path, tmp_path: Path) -> None:
-    fails(run("embed", "nowhere", molecules, "--out", "v.csv"), "no checkpoint", "adgcl pretrain --out")
+    answer = run("embed", "nowhere", molecules, "--out", "v.csv")
+    fails(answer, "no run, checkpoint or packaged encoder", "adgcl pretrain --out")
     Path("checkpoint.safetensors").write_bytes(b"not a checkpoint at all")
     fails(run("embed", "checkpoint.safetensors", molecules, "--out", "v.csv"), "not a readable checkpoint")
     shutil.copytree(finished, "cut")

@@ -114,7 +114,7 @@ def test_evaluate_both_probes_beside_the_paper(run, data_dir: Path) -> None:
 def test_evaluate_on_a_split(run, finished: Path, molecules: Path) -> None:
     arguments = ("evaluate", finished, molecules, "--label-column", "logp", "--split", "random", "--json")
     records = json.loads(run(*arguments).out)["records"]
-    assert [record["method"] for record in records] == ["adgcl", "random_init", "ecfp", "constant"]
+    assert [record["method"] for record in records] == ["adgcl", "adgcl+ecfp", "random_init", "ecfp", "constant"]
     assert all(record["seeds"] == [0] and record["std"] is None for record in records)
     (alone,) = json.loads(run(*arguments, "--alone").out)["records"]
     assert alone["values"] == records[0]["values"]

@@ -141,7 +141,7 @@ def test_save_and_load(fitted: GraphEmbedder, tmp_path: Path) -> None:
 
 
 def test_load_says_what_is_wrong(fitted: GraphEmbedder, tmp_path: Path) -> None:
-    with pytest.raises(CheckpointError, match="no checkpoint"):
+    with pytest.raises(CheckpointError, match="no run, checkpoint or packaged encoder"):
         GraphEmbedder.load(tmp_path)
     folder = fitted.save(tmp_path / "kept")
     (folder / "estimator.json").write_text("{")

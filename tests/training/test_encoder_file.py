@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -70,6 +71,8 @@ def test_another_run_starts_from_it(run: Path) -> None:
     trainer = Trainer(resolve(tree), store)
     assert trainer.data["started_from"] == start.encoder_origin(str(path))["checksum"]
     assert start.encoder_origin(str(path))["epochs"] == 2
+    save_encoder(path.with_name("second.safetensors"), replace(load_checkpoint(path), config=resolve(tree)))
+    assert load_checkpoint(path.with_name("second.safetensors")).config.training.start_from == "", "no place of ours"
     wanted = start.encoder_weights(load_checkpoint(path).tensors)
     have = trainer.method.encoder.state_dict()
     assert all(torch.equal(have[name], wanted[name].to(have[name].dtype)) for name in wanted)

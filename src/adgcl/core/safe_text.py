@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from typing import Any
 
 # Control characters move the cursor, recolour or retitle a terminal, and no XML may hold them; the marks for writing
 # direction make one text look like another.
@@ -20,6 +21,11 @@ _LONGEST_NAME = 120
 def printable(text: str) -> str:
     """`text` with every control character spelled out (`\\x1b`); tabs and line ends stay."""
     return text if text.isascii() and text.isprintable() else _CONTROL.sub(_spelled, text)
+
+
+def printable_value(value: Any) -> Any:
+    """The same for a value that a template shows; what is HTML already stays as it is."""
+    return printable(value) if type(value) is str else value
 
 
 def one_line(text: str) -> str:

@@ -134,18 +134,20 @@ def evaluate_run(
     # With a published split nothing is random: more seeds would repeat the same number.
     count = seeds or (DEFAULT_SEEDS if dataset.split is None else 1)
     row, embedding = _row_of(run, loaded), loaded.embed(dataset)
-    judged = [(loaded.config, row, embedding)]
+    # Its weights are what is evaluated; the encoder that they once started from may be gone.
+    config = loaded.config.with_training(start_from="")
+    judged = [(config, row, embedding)]
     if beside:
         if dataset.smiles is not None and METHODS[loaded.config.method.name].trains:
-            judged.append((loaded.config, f"{row}{WITH_ECFP}", with_counts(embedding, dataset)))
+            judged.append((config, f"{row}{WITH_ECFP}", with_counts(embedding, dataset)))
         judged += [(other, "", yardstick_embedding(dataset, other)) for other in yardsticks(dataset, loaded.config)]
     records: list[Record] = []
-    for number, (config, name, rows) in enumerate(judged):
+    for number, (settings, name, rows) in enumerate(judged):
         runs = []
         for seed in range(count):
             runs.append(protocol.judge_seed(rows, dataset, seed))
             on_seed(number * count + seed + 1, len(judged) * count)
-        records += make_records(protocol, dataset, config, runs, row=name, command=command)
+        records += make_records(protocol, dataset, settings, runs, row=name, command=command)
     return Judged(_with_notes(records, row, run, dataset), dataset)
 
 

@@ -10,6 +10,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
+from adgcl.core.safe_text import printable_value
 from adgcl.pages.drawing.scale import scale_css
 
 _STYLE = "style.css"
@@ -62,7 +63,13 @@ def _file(name: str) -> str:
 def _environment() -> Any:
     from jinja2 import Environment, FunctionLoader
 
-    made = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True, loader=FunctionLoader(_file))
+    made = Environment(
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        loader=FunctionLoader(_file),
+        finalize=printable_value,
+    )
     made.filters |= {"percent": _percent, "short": _short, "thousands": lambda number: f"{number:,}"}
     return made
 
@@ -85,4 +92,5 @@ def attributes(values: Mapping[str, Any]) -> Any:
     """`data-` attributes of an element, escaped."""
     from markupsafe import Markup, escape
 
-    return Markup(" ").join(Markup('data-{}="{}"').format(name, escape(value)) for name, value in values.items())
+    shown = ((name, escape(printable_value(value))) for name, value in values.items())
+    return Markup(" ").join(Markup('data-{}="{}"').format(name, value) for name, value in shown)

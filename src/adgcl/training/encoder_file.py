@@ -25,7 +25,9 @@ def save_encoder(path: Path, checkpoint: Checkpoint, *, half: bool = True) -> No
         for name, value in method.named_parameters():
             if value.dim() > 1:
                 value.data = _halved(name, value.data)
-    save_networks(path, method, checkpoint.config, checkpoint.position, checkpoint.data)
+    # Where the run itself started is a place on one machine; the checksum in `data` says what was there.
+    config = checkpoint.config.with_training(start_from="")
+    save_networks(path, method, config, checkpoint.position, checkpoint.data)
 
 
 def encoder_of(checkpoint: Checkpoint) -> EncoderAlone:

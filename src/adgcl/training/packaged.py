@@ -27,10 +27,8 @@ def packaged_encoders() -> dict[str, str]:
 
 @cache
 def _described(folder: Path) -> dict[str, str]:
-    return {
-        path.name.removesuffix(_ENDING): _first_sentence(path.with_suffix(".md"))
-        for path in sorted(folder.glob(f"*{_ENDING}"))
-    }
+    names = sorted(path.name.removesuffix(_ENDING) for path in folder.glob(f"*{_ENDING}"))
+    return {name: _first_sentence(folder / f"{name}.md") for name in names}
 
 
 def _first_sentence(page: Path) -> str:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.resources import files
-from typing import Any
 
-from adgcl.core.safe_text import printable
+from adgcl.core.safe_text import printable_value
 from adgcl.reports.table import Table
 
 
@@ -27,10 +26,6 @@ def to_page(
     from jinja2 import Environment
 
     template = files("adgcl.reports").joinpath("templates/page.html").read_text(encoding="utf-8")
-    page = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True, finalize=_plain).from_string(template)
+    engine = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True, finalize=printable_value)
+    page = engine.from_string(template)
     return page.render(title=title, sections=sections, lead=lead, figure=figure, footer=footer, key=key) + "\n"
-
-
-def _plain(value: Any) -> Any:
-    """Text without control characters; what is HTML already stays as it is."""
-    return printable(value) if type(value) is str else value
