@@ -55,11 +55,20 @@ def test_evaluate_in_several_processes_saves_and_goes_on(toys: Path) -> None:
 
 def test_an_interrupt_in_the_first_moments_is_quiet(tmp_path: Path) -> None:
     """Ctrl-C while the command is being imported; before Python reaches our code nothing can be done about it."""
-    begun = "import adgcl.cli.entry as e, adgcl.cli, os, signal, sys, threading, time\n"
-    press = "threading.Thread(target=lambda: (time.sleep(float(sys.argv[1])), os.kill(os.getpid(), 2))).start()\n"
-    for delay in (0.0, 0.05, 0.15, 0.3):
-        code = begun + press + "sys.argv = ['adgcl', 'data', 'list']\ntime.sleep(0)\ne.run()"
-        done = subprocess.run(
-            [sys.executable, "-c", code.replace("sys.argv[1]", str(delay))], capture_output=True, text=True, timeout=60
-        )
+    code = """if True:
+        import adgcl.cli.entry as entry, os, signal, sys, threading, time
+
+        def press(delay):
+            while signal.getsignal(signal.SIGINT) is not entry._stop:
+                time.sleep(0.001)
+            time.sleep(delay)
+            os.kill(os.getpid(), signal.SIGINT)
+
+        threading.Thread(target=press, args=(float(sys.argv[1]),), daemon=True).start()
+        sys.argv = ["adgcl", "data", "list"]
+        entry.run()
+    """
+    for delay in (0.0, 0.02, 0.05, 0.1):
+        command = [sys.executable, "-c", code, str(delay)]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=60)
         assert "Traceback" not in done.stderr and done.returncode in (0, 130), done.stderr
