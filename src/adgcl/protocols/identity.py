@@ -55,9 +55,11 @@ class _Claim:
 
 def full_settings(run: RunConfig, protocol: Protocol) -> Tree:
     """Every setting, as Records and folders of seeds keep them, and which trained encoder the run starts from."""
-    start = run.training.start_from
+    start, tree = run.training.start_from, run.to_tree()
     origin = {"started_from": encoder_origin(start)} if start else {}
-    return {**run.to_tree(), "protocol": protocol.config.model_dump(mode="json"), **origin}
+    # Where on this machine the encoder lay helps nobody; its checksum says which one it was.
+    tree["training"]["start_from"] = Path(start).name
+    return {**tree, "protocol": protocol.config.model_dump(mode="json"), **origin}
 
 
 def settings_of(run: RunConfig, protocol: Protocol, score: str | None = None) -> Tree:
