@@ -64,11 +64,11 @@ def _print_result(screen: Screen, done: Quickstart) -> None:
     first = done.records[0]
     metric = metric_label(first.metric, first.higher_is_better)
     screen.show(
-        f"\n{metric} of predicted hydration free energies (kcal/mol) of FreeSolv's test molecules; lower is better."
+        f"\n{metric} of predicted hydration free energies (kcal/mol) of\nFreeSolv's test molecules; lower is better."
     )
     screen.show(result_table(done.records))
     screen.say(
-        "Each embedding is frozen and scored by ridge regression on OGB's scaffold split. The paper trains longer."
+        "Each embedding is frozen and scored by ridge regression on OGB's scaffold\nsplit. The paper trains longer."
     )
     screen.say(f"\nYour first run is in {done.folder}. What to do with it:")
     advice = (
@@ -79,9 +79,8 @@ def _print_result(screen: Screen, done: Quickstart) -> None:
         (f"adgcl report {done.folder} --out report.html", "a page to send"),
         ("adgcl pretrain my.csv --smiles-column smiles --out runs/mine", "the same with your own molecules"),
     )
-    width = max(len(line) for line, _ in advice)
     for line, meaning in advice:
-        screen.say(f"  {line:<{width}}  {meaning}")
+        screen.say(f"  {meaning}:\n    {line}")
 
 
 def result_table(records: Sequence[Record]) -> Table:
