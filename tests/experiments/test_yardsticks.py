@@ -58,6 +58,17 @@ def test_yardsticks_are_judged_on_the_same_folds(molecules: Path, tmp_path: Path
     assert about and about[0] in records[1].notes and about[0] not in records[2].notes
 
 
+def test_a_folder_called_like_a_packaged_encoder_is_not_taken_for_it(
+    molecules: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    source, folds = Source(str(molecules), label_columns=("active",)), Request(assignments=("num_folds=3",))
+    (packaged,) = evaluate_run(Path("zinc-gin"), source, folds, 1, beside=False).records
+    pretrain(source, Path("zinc-gin"), Request("adgcl", assignments=SMALL))
+    (own,) = evaluate_run(Path("zinc-gin"), source, folds, 1, beside=False).records
+    assert (packaged.method, own.method) == ("zinc-gin", "adgcl")
+
+
 def test_duplicates_are_counted_however_they_are_written() -> None:
     dataset = load_dataset(SMILES)
     assert find_duplicates(dataset).repeated == 2

@@ -29,10 +29,10 @@ from adgcl.protocols.base import check_labels, make_protocol
 from adgcl.protocols.finished_run import WITH_ECFP, FinishedRun
 from adgcl.protocols.recording import make_records
 from adgcl.training.device import is_narrow, pick_device
-from adgcl.training.packaged import packaged_encoders
+from adgcl.training.packaged import packaged_encoders, packaged_file
 from adgcl.training.run_config import RunConfig
 from adgcl.training.runs import LoadedRun
-from adgcl.training.start import encoder_origin
+from adgcl.training.start import encoder_origin, find_encoder
 
 
 @dataclass(frozen=True)
@@ -153,7 +153,10 @@ def evaluate_run(
 
 def _row_of(run: Path, loaded: LoadedRun) -> str:
     """What tables call a finished run: a packaged encoder by its name, any other by its method."""
-    return str(run) if str(run) in packaged_encoders() else loaded.config.method.name
+    name = str(run)
+    # A folder of that name goes before it.
+    packaged = name in packaged_encoders() and find_encoder(name) == packaged_file(name)
+    return name if packaged else loaded.config.method.name
 
 
 def _with_notes(records: list[Record], row: str, run: Path, dataset: Dataset) -> list[Record]:

@@ -30,8 +30,8 @@ BAD_ROWS_FILE = "unreadable.csv"
 class Pretrained:
     """What came of it: the folder, the settings, the data, and the last epoch's metrics.
 
-    `started_at` is how many epochs were done before; `finished_before` says that nothing was left to do, `remark` what
-    a person should know about how the run was continued.
+    `started_at` is how many epochs were done before; `finished_before` says that nothing was left to do, `step` by
+    which steps it was trained, and `remark` what a person should know about how it was continued.
     """
 
     folder: Path
@@ -41,7 +41,6 @@ class Pretrained:
     seconds: float
     started_at: int = 0
     finished_before: bool = False
-    # By which steps it was trained, and what to say about that.
     step: str = ""
     remark: str = ""
 
