@@ -62,7 +62,7 @@ class JobBars(Watcher):
             self._move(event)
             return
         if event.kind == "elsewhere":
-            self._print(f"{event.job}: {event.content or 'another process'} is working on it; waiting for the result.")
+            self.tell(f"{event.job}: {event.content or 'another process'} is working on it; waiting for the result.")
             return
         if event.kind == "started":
             self._add(event.job)
@@ -79,9 +79,10 @@ class JobBars(Watcher):
         result = event.job.result() if event.kind == "finished" else None
         what = f"finished in {seconds_label(result.seconds)}" if result else str(event.content or event.kind)
         text = f"[{self.done}/{self.total}] {event.job}: {what}{self._left()}"
-        self._print(text)
+        self.tell(text)
 
-    def _print(self, text: str) -> None:
+    def tell(self, text: str) -> None:
+        """A line above the bars, which another way of printing would run into."""
         self._last_line = time.monotonic()
         if self._bars is not None:
             # On a terminal lines break between words; a log keeps them whole.
@@ -113,13 +114,13 @@ class JobBars(Watcher):
             task = self._tasks[event.job]
             self._bars.update(task, completed=report.done, total=report.total or None, note=note)
         elif self._bars is None and time.monotonic() - self._last_line >= _BETWEEN_LINES:
-            self._print(f"{event.job}: epoch {report.epoch} of {report.epochs}  {note}{self._left()}")
+            self.tell(f"{event.job}: epoch {report.epoch} of {report.epochs}  {note}{self._left()}")
 
     def _note(self, text: str) -> None:
         """Something that takes time, said once however many jobs say it."""
         if text not in self._notes:
             self._notes.add(text)
-            self._print(text)
+            self.tell(text)
 
     def _remove(self, job: Job) -> None:
         if job in self._tasks:

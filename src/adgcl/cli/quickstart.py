@@ -46,7 +46,7 @@ def quickstart(
         done = job.quickstart(
             out,
             epochs=job.EPOCHS if epochs is None else epochs,
-            on_stage=lambda text: screen.aside(f"Evaluating {text} ..."),
+            on_stage=lambda text: bars.tell(f"Evaluating {text} ..."),
             watcher=bars,
             command=command,
         )
