@@ -1,5 +1,7 @@
 """`python -m benchmarks.soak [--hours 2] [--data MOSES] [--write]`: one long pre-training, watched from outside.
 
+`--preset` and `--set` choose other settings than those of AD-GCL, and `--out` keeps the run.
+
 Every half minute: resident memory, open file handles and finished graphs. The run passes if memory and handles stay
 flat and throughput is the same in the first and the last tenth. `--write` draws docs/soak.svg and writes the summary
 into docs/reliability.md.
@@ -50,9 +52,11 @@ class Counter:
     def epoch(self, row): pass
     def stop(self): self.log.close()
 
+data, run, _, preset, *settings = sys.argv[1:]
 flags = {"training": {"epochs": 10**6, "checkpoint_seconds": 30.0}}
+request = Request(None if preset else "adgcl", flags=flags, assignments=tuple(settings), preset=preset or None)
 with suppress(Interrupted):
-    pretrain(Source(sys.argv[1]), Path(sys.argv[2]), Request("adgcl", flags=flags), trackers=[Counter()])
+    pretrain(Source(data), Path(run), request, trackers=[Counter()])
 """
 
 
@@ -66,11 +70,13 @@ class Reading:
     graphs: int
 
 
-def watch(data: str, hours: float, every: float) -> list[Reading]:
+def watch(
+    data: str, hours: float, every: float, *, preset: str = "", settings: Sequence[str] = (), out: Path | None = None
+) -> list[Reading]:
     """Train for some hours in another process, and look at it."""
     with tempfile.TemporaryDirectory(prefix="adgcl-soak-") as folder:
         log = Path(folder, _LOG)
-        words = [sys.executable, "-c", _CHILD, data, str(Path(folder, "run")), str(log)]
+        words = [sys.executable, "-c", _CHILD, data, str(out or Path(folder, "run")), str(log), preset, *settings]
         process = subprocess.Popen(words)
         try:
             readings = list(_readings(process, log, hours * 3600, every))
@@ -126,9 +132,19 @@ def main() -> int:
     parser.add_argument("--hours", type=float, default=2.0)
     parser.add_argument("--data", default="MOSES")
     parser.add_argument("--every", type=float, default=30.0, help="seconds between two looks")
+    parser.add_argument("--preset", default="", help="a preset to train with, such as adgcl-transfer")
+    parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="a setting, as of `adgcl`")
+    parser.add_argument("--out", type=Path, help="keep the run in this folder")
     parser.add_argument("--write", action="store_true", help="draw docs/soak.svg and write the summary")
     arguments = parser.parse_args()
-    readings = watch(arguments.data, arguments.hours, arguments.every)
+    readings = watch(
+        arguments.data,
+        arguments.hours,
+        arguments.every,
+        preset=arguments.preset,
+        settings=arguments.set,
+        out=arguments.out,
+    )
     lines, fine = summary(readings)
     print("\n".join([*lines, "passed" if fine else "FAILED"]))
     if arguments.write:

@@ -85,13 +85,18 @@ def evaluate(
 
 
 def _processes(jobs: int | None, seeds: int | None) -> AbstractContextManager[None]:
-    """Start the processes that train before anything else: like this one, they spend two seconds importing torch."""
+    """Start processes that train before anything else: like this one, they spend two seconds importing torch.
+
+    One core is left to this process. With as many others as cores, all would wait for each other.
+    """
     from adgcl.core.provenance import available_cores
     from adgcl.core.seeds import DEFAULT_SEEDS
     from adgcl.jobs.processes import started_early
 
     count = min(jobs or available_cores(), seeds or DEFAULT_SEEDS)
-    return started_early(count, "adgcl.experiments.jobs", "adgcl.compiled.steps")
+    if count < 2:
+        return nullcontext()
+    return started_early(min(count, max(available_cores() - 1, 1)), "adgcl.experiments.jobs", "adgcl.compiled.steps")
 
 
 def _probes(probe: str) -> list[str]:

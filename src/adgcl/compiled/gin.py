@@ -44,26 +44,34 @@ def _neighbour_sums(x: int, crow: int, col: int, keep: int, first: int, last: in
 
 
 @part
-def _own_statistics(x: int, count: int, width: int, stats: int, running: int, eps: float, momentum: float) -> None:
-    """Mean and inverse deviation of the columns of `x`; the running mean and variance move towards them."""
+def _add_statistics(x: int, rows: int, before: int, width: int, stats: int) -> None:
+    """Let `stats`, the means of the columns and their sums of squared deviations, count `rows` more than `before`.
+
+    Tile by tile, while they are in the nearest cache. Deviations are taken from the tile's own mean and sums are short,
+    so 32 bits lose no digits.
+    """
+    added = np.float32(rows / (before + rows))
     for panel in range(0, width, LANES):
         mean = spread(np.float32(0))
-        for first in range(0, count, TILE):
-            # A sum of sums: one long sum in 32 bits would lose digits.
-            some = spread(np.float32(0))
-            for i in range(first, min(first + TILE, count)):
-                some = some + row(x, i * width + panel)
-            mean = mean + some
-        mean = mean * spread(np.float32(1 / count))
+        for i in range(rows):
+            mean = mean + row(x, i * width + panel)
+        mean = mean * spread(np.float32(1 / rows))
         square = spread(np.float32(0))
-        for first in range(0, count, TILE):
-            some = spread(np.float32(0))
-            for i in range(first, min(first + TILE, count)):
-                centred = row(x, i * width + panel) - mean
-                some = some + centred * centred
-            square = square + some
+        for i in range(rows):
+            centred = row(x, i * width + panel) - mean
+            square = square + centred * centred
+        if before:
+            so_far = row(stats, panel)
+            apart = mean - so_far
+            mean = so_far + apart * spread(added)
+            square = square + row(stats, width + panel) + apart * apart * spread(np.float32(before) * added)
         put_row(stats, panel, mean)
         put_row(stats, width + panel, square)
+
+
+@part
+def _finish_statistics(count: int, width: int, stats: int, running: int, eps: float, momentum: float) -> None:
+    """Turn sums of squares into inverse deviations; the running mean and variance move towards these statistics."""
     for j in range(width):
         mean_j, square_j = number(stats, j), number(stats, width + j)
         put_number(stats, width + j, np.float32(1 / np.sqrt(square_j / count + eps)))
@@ -125,8 +133,10 @@ def gin_forward(
                 _neighbour_sums(source, crow, col, weights, start, end, wide, tile_sums)
                 product(tile_sums, flipped, hidden + tile, end - start, wide, width, bias, YES, NONE)
                 product(hidden + tile, second_flipped, before + tile, end - start, width, width, NONE, NONE, NONE)
-                if not own:
+                if own:
+                    _add_statistics(before + tile, end - start, start, width, statistics)
+                else:
                     _normalise(before + tile, out + tile, end - start, width, statistics, gamma, beta, relu)
             if own:
-                _own_statistics(before + rest, count, width, statistics, moving, eps, momentum)
+                _finish_statistics(count, width, statistics, moving, eps, momentum)
                 _normalise(before + rest, out + rest, count, width, statistics, gamma, beta, relu)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import copy
 import math
+import mmap
+from contextlib import suppress
 from typing import Any, Self
 
 import torch
@@ -19,6 +21,9 @@ from adgcl.encoders.gin import GIN
 from adgcl.encoders.heads import ProjectionHead
 from adgcl.graphs.store.batch import GraphBatch
 
+# Bytes of a large page on x86.
+_LARGE_PAGE = 2 << 20
+
 
 class Scratch:
     """Memory that is reused in every step and grows to fit the largest batch."""
@@ -31,7 +36,7 @@ class Scratch:
         room, address, _ = self._held.get(name, (-1, 0, None))
         if room < size:
             room = size + size // 4
-            numbers = torch.empty(room)
+            numbers = _room_for(room)
             address = numbers.data_ptr()
             self._held[name] = room, address, numbers
         return address
@@ -41,6 +46,17 @@ class Scratch:
         held = self._held[name][2]
         assert held is not None
         return held[: math.prod(shape)].view(shape)
+
+
+def _room_for(count: int) -> Tensor:
+    """Memory for numbers, on large pages where the system has them: a step walks through many megabytes of it."""
+    size = 4 * count
+    if size < _LARGE_PAGE or not hasattr(mmap, "MADV_HUGEPAGE"):
+        return torch.empty(count)
+    memory = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    with suppress(OSError):  # A kernel without large pages.
+        memory.madvise(mmap.MADV_HUGEPAGE)
+    return torch.frombuffer(memory, dtype=torch.float32)
 
 
 class Places:

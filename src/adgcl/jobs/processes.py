@@ -87,9 +87,9 @@ class Processes(Executor):
 def started_early(count: int, *modules: str) -> Iterator[None]:
     """Start processes that import `modules` while this one still prepares their work; those left over are ended.
 
-    Only where it saves time: more than one process is needed, and this one has imported none of the modules itself.
+    Only where it saves time: this one has imported none of the modules itself.
     """
-    if count > 1 and not any(module in sys.modules for module in modules):
+    if not any(module in sys.modules for module in modules):
         _early.extend(_Process(True, modules) for _ in range(count))
     try:
         yield

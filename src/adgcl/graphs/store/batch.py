@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from adgcl.graphs.kernels.compiled import compiled
+from adgcl.graphs.kernels.compiled import compiled, floats, ints
 from adgcl.graphs.store.ranges import IntArray, concatenated_ranges, offsets
 from adgcl.graphs.store.store import GraphStore
 
@@ -70,9 +70,9 @@ class GraphBatch:
     @cached_property
     def edge_share(self) -> Tensor:
         """Weights that average a number per edge, first over each graph's edges, then over the graphs that have any."""
-        counts = np.diff(self.edge_ptr.cpu().numpy())
-        share = 1.0 / (np.maximum(counts, 1) * max(np.count_nonzero(counts), 1))
-        return torch.from_numpy(np.repeat(share.astype(np.float32), counts)).to(self.device)
+        ends, share = self.edge_ptr.cpu(), torch.empty(self.num_edges)
+        _share(ends.data_ptr(), self.num_graphs, share.data_ptr())
+        return share.to(self.device)
 
     @cached_property
     def ones(self) -> Tensor:
@@ -137,6 +137,20 @@ def cut_batch(store: GraphStore, ids: IntArray) -> GraphBatch:
         reverse=as_tensor(reverse) if symmetric else None,
         **features,
     )
+
+
+@compiled
+def _share(edge_ptr: int, count: int, out: int) -> None:
+    """`1 / (edges of its graph * graphs with edges)` for every edge."""
+    ends = ints(edge_ptr, count + 1)
+    share = floats(out, ends[count])
+    linked = 0
+    for k in range(count):
+        linked += ends[k + 1] > ends[k]
+    for k in range(count):
+        edges = ends[k + 1] - ends[k]
+        for e in range(ends[k], ends[k + 1]):
+            share[e] = 1.0 / (edges * linked)
 
 
 @compiled
