@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import io
 import json
 import os
@@ -143,6 +144,8 @@ def _content(path: Path) -> Any:
         return _timeless(json.loads(content))
     if path.suffix == ".jsonl":
         return [_timeless(json.loads(line)) for line in content.splitlines()]
+    if path.name == "trials.csv":
+        return _timeless(list(csv.DictReader(content.decode().splitlines())))
     return content
 
 

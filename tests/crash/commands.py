@@ -57,6 +57,15 @@ COMMANDS: dict[str, Command] = {
          "inline", "--jobs", "1", "--out", "out", "--work", "work", *SMALL),
         ("out/*", "work/**/*"),
     ),
+    "sweep": Command(
+        ("sweep", "--grid", "reg_lambda=1,5", "--datasets", "TOYS", "--seeds", "1", "--epochs", "2", "--executor", "inline",
+         "--jobs", "1", "--out", "out", "--work", "work", "--set", "protocol.num_folds=2", *_QUICK),
+        ("out/*.csv", "out/courses.parquet", "work/**/*"),
+    ),
+    "export": Command(("export", "run", "--out", "out.safetensors"), ("out.safetensors",)),
+    "describe": Command(("data", "describe", "m.csv", "--out", "out.graphs"), ("out.graphs",)),
+    "explain": Command(("explain", "run", "m.csv", "--out", "out.parquet"), ("out.parquet",)),
+    "map": Command(("map", "run", "m.csv", "--projection", "pca", "--out", "out.html"), ("out.html",)),
     "report": Command(("report", "records", "--out", "out.html"), ("out.html",)),
 }  # fmt: skip
 

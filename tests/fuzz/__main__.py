@@ -29,10 +29,10 @@ def main() -> int:
     parser.add_argument("--first", type=int, default=0, help="the number of the first input of each target")
     parser.add_argument("--only", nargs="+", choices=TARGETS, default=list(TARGETS))
     parser.add_argument("--write", action="store_true", help="keep the summary in docs/reliability.md")
-    parser.add_argument("--block", nargs=3, help=argparse.SUPPRESS)
+    parser.add_argument("--block", nargs=2, type=int, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.block:
-        return _block(arguments.block[0], int(arguments.block[1]), int(arguments.block[2]))
+        return _block(arguments.only[0], *arguments.block)
     started, rows, failed = time.monotonic(), [], 0
     each = -(-arguments.count // len(arguments.only))
     for name in arguments.only:
@@ -56,7 +56,7 @@ def main() -> int:
 def _in_own_process(name: str, first: int, last: int) -> dict[str, int]:
     with tempfile.TemporaryDirectory(prefix="adgcl-fuzz-") as place:
         environment = {**os.environ, "ADGCL_CACHE": f"{place}/packed", "TMPDIR": place}
-        command = [sys.executable, "-m", "tests.fuzz", "--block", name, str(first), str(last)]
+        command = [sys.executable, "-m", "tests.fuzz", f"--only={name}", "--block", str(first), str(last)]
         done = subprocess.run(command, env=environment, capture_output=True, text=True)
         try:
             found = json.loads(done.stdout.splitlines()[-1])
