@@ -58,8 +58,8 @@ COMMANDS: dict[str, Command] = {
         ("out/*", "work/**/*"),
     ),
     "sweep": Command(
-        ("sweep", "--grid", "reg_lambda=1,5", "--datasets", "TOYS", "--seeds", "1", "--epochs", "2", "--executor", "inline",
-         "--jobs", "1", "--out", "out", "--work", "work", "--set", "protocol.num_folds=2", *_QUICK),
+        ("sweep", "--grid", "reg_lambda=1,5", "--datasets", "TOYS", "--seeds", "1", "--epochs", "2", "--executor",
+         "inline", "--jobs", "1", "--out", "out", "--work", "work", "--set", "protocol.num_folds=2", *_QUICK),
         ("out/*.csv", "out/courses.parquet", "work/**/*"),
     ),
     "export": Command(("export", "run", "--out", "out.safetensors"), ("out.safetensors",)),
