@@ -29,5 +29,11 @@ def _outside_links_as_text(app: Any, name: str, source: list[str]) -> None:
     source[0] = re.sub(r"\[([^\]]+)\]\((?:\.\./|findings/)[^)]*\)", r"\1", source[0])
 
 
+def _links_from_here(app: Any, path: Any, name: str, content: list[str]) -> None:
+    """Pages of the repository's root are included here, where what they link to is next to them."""
+    content[0] = content[0].replace("](docs/", "](")
+
+
 def setup(app: Any) -> None:
     app.connect("source-read", _outside_links_as_text)
+    app.connect("include-read", _links_from_here)
