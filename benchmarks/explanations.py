@@ -17,6 +17,7 @@ import numpy as np
 
 from adgcl.core.files import write_json, write_text
 from adgcl.data.families.generated import planted_graphs
+from adgcl.experiments.finetuning import Choices, finetune
 from adgcl.experiments.planning import Request
 from adgcl.experiments.pretraining import pretrain
 from adgcl.experiments.source import Source
@@ -31,7 +32,7 @@ _KINDS = ("bond", "ring", "heteroatom")
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("what", choices=("planted", "kinds", "page"))
+    parser.add_argument("what", choices=("planted", "models", "kinds", "page"))
     parser.add_argument("data", nargs="?", default="MUTAG")
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--epochs", type=int, default=20)
@@ -40,6 +41,8 @@ def main() -> None:
     kept = json.loads(_KEPT.read_text(encoding="utf-8")) if _KEPT.exists() else {}
     if asked.what == "planted":
         kept["planted"] = planted(asked.seeds, asked.epochs, asked.settings)
+    elif asked.what == "models":
+        kept["models"] = models(asked.seeds, asked.epochs)
     elif asked.what == "kinds":
         kept.setdefault("kinds", {})[asked.data] = kinds(asked.data, asked.seeds, asked.epochs, asked.settings)
     write_json(_KEPT, kept)
@@ -66,6 +69,26 @@ def planted(seeds: int, epochs: int, settings: list[str]) -> dict[str, Any]:
         )
         print(rows[-1])
     return {"graphs": len(dataset), "epochs": epochs, "settings": settings, "rows": rows}
+
+
+def models(seeds: int, epochs: int) -> dict[str, Any]:
+    """The same for models that were taught the class: planted edges should matter least for the prediction."""
+    dataset, mask = planted_graphs()
+    found: dict[str, Any] = {"epochs": epochs, "auc": [], "accuracy": [], "untrained": []}
+    for seed in range(seeds):
+        for length, name in ((epochs, "auc"), (1, "untrained")):
+            with tempfile.TemporaryDirectory() as folder:
+                rate = {} if name == "auc" else {"method": {"lr": 1e-12}}
+                flags = {"training": {"epochs": length, "seed": seed}, **rate}
+                source = Source(dataset, split="random")
+                done = finetune("none", source, Path(folder) / "model", Request(flags=flags), Choices(seeds=1))
+                made = explain_data(done.folder, Source(dataset))
+            assert made.importance is not None
+            found[name].append(auc_within(made, -np.abs(made.importance.change), mask[made.bonds.forth]))
+            if name == "auc":
+                found["accuracy"].append(done.about["together"]["test"])
+    print(found)
+    return found
 
 
 def kinds(data: str, seeds: int, epochs: int, settings: list[str]) -> dict[str, Any]:

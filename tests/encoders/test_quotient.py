@@ -10,6 +10,7 @@ import pytest
 import torch
 
 from adgcl.encoders.base import EncoderConfig, make_encoder
+from adgcl.encoders.dropout import give_generator
 from adgcl.graphs.kernels.quotient import quotient
 from adgcl.graphs.store.store import pack
 from adgcl.graphs.store.view import View
@@ -133,3 +134,16 @@ def test_dropout_treats_like_nodes_one_by_one():
     encoder = make_encoder(EncoderConfig(name="gine", hidden_dim=40, num_layers=2, dropout=0.5), spec)
     assert len(torch.unique(encoder(batch).node_emb, dim=0)) > 1
     assert len(torch.unique(encoder.eval()(batch).node_emb, dim=0)) == 1
+
+
+@pytest.mark.parametrize("kind", ["unchanged", "both"])
+@pytest.mark.parametrize("case", ["undirected", "directed"])
+def test_noise_falls_on_the_same_rows_whether_or_not_what_precedes_it_is_shared(case, kind):
+    batch, spec = batch_of(case)
+    encoder = make_encoder(EncoderConfig(name="gine", hidden_dim=24, num_layers=3, dropout=0.5), spec).double()
+    found = []
+    for by_classes in (True, False):
+        one = copy.deepcopy(encoder)
+        give_generator(one, torch.Generator().manual_seed(7))
+        found.append(rows_of(one, batch, views_of(batch)[kind], by_classes))
+    torch.testing.assert_close(found[0], found[1], rtol=1e-6, atol=1e-7)

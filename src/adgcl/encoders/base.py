@@ -134,8 +134,8 @@ class Encoder(nn.Module):
         return Embedding(rows(head(class_emb), member), graph_emb)
 
     def _node_emb(self, batch: GraphBatch, views: list[View], stack: Stack) -> Tensor:
-        if len(views) == 1 and self._goes_by_classes(batch) and views[0].starts_unchanged:
-            if views[0].unchanged:
+        if len(views) == 1 and self._shares_rows(batch) and views[0].starts_unchanged:
+            if views[0].unchanged and not self._noisy:
                 return rows(*self._class_emb(batch))
             return self._read(self.view_states(batch, stack))
         inputs = [self.inputs(batch, view.feature_keep) for view in views]
@@ -148,8 +148,15 @@ class Encoder(nn.Module):
 
     def _goes_by_classes(self, batch: GraphBatch) -> bool:
         """Whether unchanged graphs are computed class by class; noise would make identical nodes differ."""
-        noisy = self.training and self.config.dropout > 0
-        return self.by_classes and not noisy and batch.device.type == "cpu"
+        return self._shares_rows(batch) and not self._noisy
+
+    def _shares_rows(self, batch: GraphBatch) -> bool:
+        """Whether what is identical in a batch is computed once, at least before the first weights or noise."""
+        return self.by_classes and batch.device.type == "cpu"
+
+    @property
+    def _noisy(self) -> bool:
+        return self.training and self.config.dropout > 0
 
     def _class_emb(self, batch: GraphBatch) -> tuple[Tensor, Tensor]:
         """A row for every class of nodes that no layer can tell apart, and the class of every node."""
@@ -163,7 +170,10 @@ class Encoder(nn.Module):
         return self._read([*states, h]), classes.members[-1]
 
     def view_states(self, batch: GraphBatch, stack: Stack) -> Sequence[Tensor]:
-        """The rows of a View after each layer; nodes that are still identical before the first are computed once."""
+        """The rows of a View after each layer; nodes that are still identical before the first are computed once.
+
+        Noise is no obstacle: dropout is at the end of a layer, where every node has its own row.
+        """
         classes, edges = quotient(batch, len(self.layers)), self.edge_inputs(batch)
         block = opening(batch, classes, stack.edge_keeps[0], stack.node_keeps[0])
         h = self.layers[0].opening(self.inputs(batch, nodes=classes.first), block, edges)  # type: ignore[operator]
