@@ -204,6 +204,8 @@ def test_files_that_cannot_be_read(load, tmp_path):
     fails(load, gzip.compress(b"smiles\nC\xff\n"), "line 2", "UTF-8", name="t.csv.gz")
     fails(load, b"smiles\nC\0\n", "line 2", "not text")
     fails(load, gzip.compress(b"smiles\nCCO\n" * 99)[:-12], "damaged gzip", name="t.csv.gz")
+    noise = np.random.default_rng(0).integers(65, 91, 30_000, dtype=np.uint8).tobytes()
+    fails(load, gzip.compress(b"\xff\xfe\x00\xd8A" + noise)[:-12], "UTF-8", name="t.csv.gz")
     fails(load, 'smiles,y\nC,"1\nCC,2\n', "line 2", "double quote")
     with pytest.raises(DataError, match="no file"):
         load_smiles_table(tmp_path / "absent.csv")

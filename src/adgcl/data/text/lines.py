@@ -6,6 +6,7 @@ import gzip
 import io
 import zlib
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import IO, cast
 
@@ -49,7 +50,8 @@ def _starts_with(file: IO[bytes], mark: bytes) -> bool:
 
 
 def _first_bad_line(path: Path) -> str:
-    with path.open("rb") as file:
+    # It may be damaged as well, after the buffer that could not be decoded.
+    with suppress(OSError, EOFError, zlib.error), path.open("rb") as file:
         for number, line in enumerate(_unpacked(file), 1):
             try:
                 line.decode("utf-8")
