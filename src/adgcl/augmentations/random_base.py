@@ -8,6 +8,7 @@ from torch import Tensor
 
 from adgcl.augmentations.base import Augmentation, Augmented
 from adgcl.core.config import Config
+from adgcl.core.ranges import searched
 from adgcl.core.registry import Registry
 from adgcl.graphs.kernels.ops import rows
 from adgcl.graphs.store.batch import GraphBatch
@@ -17,7 +18,13 @@ from adgcl.graphs.store.view import View
 class RandomConfig(Config):
     """How much fixed augmentations change."""
 
-    ratio: float = Field(0.1, ge=0.0, lt=1.0, description="share of nodes dropped, edges perturbed or nodes masked")
+    ratio: float = Field(
+        0.1,
+        ge=0.0,
+        lt=1.0,
+        description="share of nodes dropped, edges perturbed or nodes masked",
+        json_schema_extra=searched(0.05, 0.4),
+    )
     subgraph_ratio: float = Field(0.2, gt=0.0, le=1.0, description="share of nodes that a subgraph keeps")
     star_subgraph: bool = Field(
         False, description="the authors' subgraph, which never leaves the neighbours of its first node"

@@ -10,6 +10,7 @@ from pydantic import Field
 from torch import Tensor, nn
 
 from adgcl.core.config import Config, Tree, build
+from adgcl.core.ranges import searched
 from adgcl.core.registry import Registry
 from adgcl.core.schema import FeatureSpec
 from adgcl.encoders.readout import READOUTS
@@ -31,12 +32,16 @@ class EncoderConfig(Config):
 
     name: str = Field(AUTO, description="gin, gine, ...; auto takes gine where edges carry features, else gin")
     hidden_dim: int = Field(32, ge=1, le=4096, description="width of every layer")
-    num_layers: int = Field(5, ge=1, le=64, description="message-passing layers")
+    num_layers: int = Field(5, ge=1, le=64, description="message-passing layers", json_schema_extra=searched(2, 6))
     readout: Literal["sum", "mean", "max"] = Field(
-        "sum", description="how node rows become a graph row", json_schema_extra=WEIGHTLESS
+        "sum",
+        description="how node rows become a graph row",
+        json_schema_extra={**WEIGHTLESS, **searched(choices=("sum", "mean"))},
     )
     layers: Literal["last", "all"] = Field(
-        "last", description="read out the last layer, or all of them side by side", json_schema_extra=WEIGHTLESS
+        "last",
+        description="read out the last layer, or all of them side by side",
+        json_schema_extra={**WEIGHTLESS, **searched(choices=("last", "all"))},
     )
     dropout: float = Field(
         0.0,

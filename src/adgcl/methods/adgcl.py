@@ -15,6 +15,7 @@ from torch.optim import Optimizer
 from adgcl.augmentations.gates import GateConfig
 from adgcl.augmentations.mixture import checked_names, make_augmenter
 from adgcl.augmentations.reversal import reversed_gradient
+from adgcl.core.ranges import searched
 from adgcl.core.schema import FeatureSpec, Task
 from adgcl.encoders.base import EncoderConfig, make_encoder
 from adgcl.encoders.heads import ProjectionHead, initialise
@@ -38,7 +39,10 @@ class ADGCLConfig(MethodConfig):
         description="what the augmenter may do: edge_drop (the paper's), node_drop, feature_mask, edge_add",
     )
     reg_lambda: float = Field(
-        5.0, ge=0.0, description="price of dropping edges, or of any other change (lambda_reg, Eq. 8)"
+        5.0,
+        ge=0.0,
+        description="price of dropping edges, or of any other change (lambda_reg, Eq. 8)",
+        json_schema_extra=searched(0.1, 10.0, log=True),
     )
     reg_weights: dict[str, Annotated[float, Field(ge=0.0)]] = Field(
         {}, description="price of individual augmentations in units of reg_lambda; 1 by default"
@@ -50,13 +54,28 @@ class ADGCLConfig(MethodConfig):
         description="share of a graph to drop on average; lambda starts at reg_lambda and moves until this is met",
     )
     budget_rate: float = Field(0.06, gt=0.0, description="how fast lambda moves when a drop budget is missed")
-    temperature: float = Field(0.2, ge=0.005, description="temperature of the contrastive loss")
+    temperature: float = Field(
+        0.2,
+        ge=0.005,
+        description="temperature of the contrastive loss",
+        json_schema_extra=searched(0.05, 1.0, log=True),
+    )
     directions: Directions = Field("both", description="contrast rows only, or rows and columns")
     update: Literal["alternating", "simultaneous"] = Field(
         "alternating", description="two passes a step (the authors' code) or one with gradient reversal (Algorithm 1)"
     )
-    encoder_lr: float = Field(1e-3, gt=0.0, description="learning rate of encoder and projection head")
-    augmenter_lr: float = Field(1e-3, gt=0.0, description="learning rate of the augmenter")
+    encoder_lr: float = Field(
+        1e-3,
+        gt=0.0,
+        description="learning rate of encoder and projection head",
+        json_schema_extra=searched(1e-4, 1e-2, log=True),
+    )
+    augmenter_lr: float = Field(
+        1e-3,
+        gt=0.0,
+        description="learning rate of the augmenter",
+        json_schema_extra=searched(1e-4, 1e-2, log=True),
+    )
     gate: GateConfig = Field(GateConfig(), description="how weights of edges and nodes are drawn")
 
     _known = field_validator("augmentations")(checked_names)

@@ -8,6 +8,7 @@ from torch import Tensor
 from torch.optim import Optimizer
 
 from adgcl.augmentations.random_base import whole_numbers
+from adgcl.core.ranges import searched
 from adgcl.core.schema import FeatureSpec, Task
 from adgcl.encoders.base import Encoder, EncoderConfig, make_encoder
 from adgcl.graphs.kernels.hops import hop_distances
@@ -28,7 +29,7 @@ class ContextPredConfig(MethodConfig):
         3, ge=1, le=64, description="hops across the context, and layers of the network that encodes it"
     )
     neg_samples: int = Field(1, ge=1, description="contexts of other graphs that each neighbourhood is compared with")
-    lr: float = Field(1e-3, gt=0.0, description="learning rate")
+    lr: float = Field(1e-3, gt=0.0, description="learning rate", json_schema_extra=searched(1e-4, 1e-2, log=True))
 
 
 @METHODS.register("context_pred")

@@ -6,6 +6,7 @@ from pydantic import Field
 from torch import Tensor, nn
 from torch.optim import Optimizer
 
+from adgcl.core.ranges import searched
 from adgcl.core.schema import FeatureSpec, Task
 from adgcl.encoders.base import EncoderConfig, make_encoder
 from adgcl.encoders.heads import ProjectionHead, initialise
@@ -20,9 +21,19 @@ from adgcl.objectives.info_nce import Directions, info_nce
 class ContrastiveConfig(MethodConfig):
     """Settings of the loss and its optimiser; the defaults are those of the authors' baselines."""
 
-    temperature: float = Field(0.2, ge=0.005, description="temperature of the contrastive loss")
+    temperature: float = Field(
+        0.2,
+        ge=0.005,
+        description="temperature of the contrastive loss",
+        json_schema_extra=searched(0.05, 1.0, log=True),
+    )
     directions: Directions = Field("one", description="contrast rows only, or rows and columns")
-    lr: float = Field(1e-3, gt=0.0, description="learning rate of encoder and projection head")
+    lr: float = Field(
+        1e-3,
+        gt=0.0,
+        description="learning rate of encoder and projection head",
+        json_schema_extra=searched(1e-4, 1e-2, log=True),
+    )
 
 
 class Contrastive(Method):

@@ -6,6 +6,7 @@ from pydantic import Field
 from torch import Tensor
 
 from adgcl.core.errors import DataError
+from adgcl.core.ranges import searched
 from adgcl.data.dataset import Dataset
 from adgcl.graphs.chem.morgan import Bits, morgan_counts, morgan_fingerprints
 from adgcl.graphs.store.batch import GraphBatch
@@ -17,9 +18,19 @@ class ECFPConfig(MethodConfig):
     """Settings of the fingerprint; the defaults are ECFP4 at its usual length."""
 
     name: str = "ecfp"
-    radius: int = Field(2, ge=0, le=16, description="bonds from an atom to the edge of its neighbourhood")
+    radius: int = Field(
+        2,
+        ge=0,
+        le=16,
+        description="bonds from an atom to the edge of its neighbourhood",
+        json_schema_extra=searched(1, 4),
+    )
     bits: int = Field(2048, ge=16, le=65536, description="length of the fingerprint")
-    counts: bool = Field(False, description="count how often a neighbourhood occurs, not only whether it does")
+    counts: bool = Field(
+        False,
+        description="count how often a neighbourhood occurs, not only whether it does",
+        json_schema_extra=searched(choices=(False, True)),
+    )
 
 
 @METHODS.register("ecfp")

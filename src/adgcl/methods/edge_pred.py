@@ -8,6 +8,7 @@ from torch import Tensor
 from torch.optim import Optimizer
 
 from adgcl.augmentations.random_base import whole_numbers
+from adgcl.core.ranges import searched
 from adgcl.core.schema import FeatureSpec, Task
 from adgcl.encoders.base import EncoderConfig, make_encoder
 from adgcl.graphs.kernels.added import are_edges
@@ -28,7 +29,7 @@ class EdgePredConfig(MethodConfig):
     """Settings of EdgePred."""
 
     name: str = "edge_pred"
-    lr: float = Field(1e-3, gt=0.0, description="learning rate")
+    lr: float = Field(1e-3, gt=0.0, description="learning rate", json_schema_extra=searched(1e-4, 1e-2, log=True))
 
 
 @METHODS.register("edge_pred")

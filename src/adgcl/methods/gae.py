@@ -6,6 +6,7 @@ import torch
 from pydantic import Field
 from torch.optim import Optimizer
 
+from adgcl.core.ranges import searched
 from adgcl.core.schema import FeatureSpec, Task
 from adgcl.encoders.base import EncoderConfig, make_encoder
 from adgcl.encoders.heads import initialise
@@ -19,7 +20,7 @@ class GAEConfig(MethodConfig):
     """Settings of GAE."""
 
     name: str = "gae"
-    lr: float = Field(1e-3, gt=0.0, description="learning rate")
+    lr: float = Field(1e-3, gt=0.0, description="learning rate", json_schema_extra=searched(1e-4, 1e-2, log=True))
 
 
 @METHODS.register("gae")

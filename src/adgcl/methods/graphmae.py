@@ -8,6 +8,7 @@ import torch
 from pydantic import Field
 from torch import Tensor, nn
 
+from adgcl.core.ranges import searched
 from adgcl.core.schema import FeatureSpec, Task
 from adgcl.encoders.base import EncoderConfig, make_encoder
 from adgcl.encoders.dense import Dense
@@ -26,7 +27,12 @@ class GraphMAEConfig(MaskingConfig):
     mask_rate: float = Field(
         0.25, ge=0.0, lt=1.0, description="share of nodes to hide; one more than this share, rounded down, is hidden"
     )
-    gamma: float = Field(1.0, ge=1.0, description="power of the cosine error; above 1 easy nodes count less")
+    gamma: float = Field(
+        1.0,
+        ge=1.0,
+        description="power of the cosine error; above 1 easy nodes count less",
+        json_schema_extra=searched(1.0, 4.0),
+    )
 
 
 @METHODS.register("graphmae")

@@ -9,6 +9,7 @@ from pydantic import Field
 from torch import Tensor, nn
 from torch.optim import Optimizer
 
+from adgcl.core.ranges import searched
 from adgcl.core.schema import FeatureSpec, Task
 from adgcl.encoders.base import EncoderConfig, make_encoder
 from adgcl.encoders.dense import Dense
@@ -23,7 +24,12 @@ class InfoGraphConfig(MethodConfig):
     """Settings of InfoGraph; the defaults are those of its authors' code."""
 
     name: str = "infograph"
-    lr: float = Field(1e-3, gt=0.0, description="learning rate of encoder and heads")
+    lr: float = Field(
+        1e-3,
+        gt=0.0,
+        description="learning rate of encoder and heads",
+        json_schema_extra=searched(1e-4, 1e-2, log=True),
+    )
     prior: Literal["off", "adversarial", "as_published"] = Field(
         "off",
         description="pull embeddings towards a uniform prior: not at all, against a discriminator, or, as the authors' "

@@ -10,6 +10,7 @@ from torch import Tensor
 
 from adgcl.augmentations.random_base import RandomConfig, edges_gone
 from adgcl.augmentations.random_choice import RandomChoice, checked_pool, choices
+from adgcl.core.ranges import searched
 from adgcl.core.schema import FeatureSpec, Task
 from adgcl.encoders.base import EncoderConfig
 from adgcl.graphs.store.batch import GraphBatch
@@ -22,13 +23,24 @@ class JOAOConfig(RandomConfig, ContrastiveConfig):
     """Settings of JOAO; the defaults are those of its experiments, with a real walk and added edges."""
 
     name: str = "joao"
-    ratio: float = Field(0.2, ge=0.0, lt=1.0, description="share of nodes dropped, edges perturbed or nodes masked")
+    ratio: float = Field(
+        0.2,
+        ge=0.0,
+        lt=1.0,
+        description="share of nodes dropped, edges perturbed or nodes masked",
+        json_schema_extra=searched(0.05, 0.4),
+    )
     subgraph_ratio: float = Field(0.8, gt=0.0, le=1.0, description="share of nodes that a subgraph keeps")
     pool: tuple[str, ...] = Field(
         ("random_node_drop", "random_edge_perturb", "random_subgraph", "random_feature_mask", "identity"),
         description="augmentations to draw from, separately for each graph",
     )
-    gamma: float = Field(0.1, ge=0.0, description="how strongly probabilities are pulled towards equal ones")
+    gamma: float = Field(
+        0.1,
+        ge=0.0,
+        description="how strongly probabilities are pulled towards equal ones",
+        json_schema_extra=searched(0.01, 1.0, log=True),
+    )
     step_size: float = Field(1.0, ge=0.0, description="step of the probabilities after an epoch; 0 leaves them equal")
     estimate_every: int = Field(5, ge=1, description="steps between estimates of every augmentation's loss")
 

@@ -11,6 +11,7 @@ from torch import Tensor
 from torch.optim import Optimizer
 
 from adgcl.augmentations.random_base import drawn
+from adgcl.core.ranges import searched
 from adgcl.core.schema import FeatureSpec, Task
 from adgcl.encoders.base import EncoderConfig, make_encoder
 from adgcl.graphs.chem.atoms import mask_codes
@@ -25,9 +26,13 @@ class MaskingConfig(MethodConfig):
     """How much is hidden, and how fast to learn."""
 
     mask_rate: float = Field(
-        0.15, ge=0.0, lt=1.0, description="share of nodes to hide; one more than this share, rounded down, is hidden"
+        0.15,
+        ge=0.0,
+        lt=1.0,
+        description="share of nodes to hide; one more than this share, rounded down, is hidden",
+        json_schema_extra=searched(0.05, 0.5),
     )
-    lr: float = Field(1e-3, gt=0.0, description="learning rate")
+    lr: float = Field(1e-3, gt=0.0, description="learning rate", json_schema_extra=searched(1e-4, 1e-2, log=True))
 
 
 class Masked(NamedTuple):

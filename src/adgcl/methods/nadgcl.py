@@ -7,6 +7,7 @@ from pydantic import Field
 
 from adgcl.augmentations.random_base import RandomConfig
 from adgcl.augmentations.random_edges import RandomEdgeDrop
+from adgcl.core.ranges import searched
 from adgcl.core.schema import FeatureSpec, Task
 from adgcl.encoders.base import EncoderConfig
 from adgcl.graphs.store.batch import GraphBatch
@@ -18,7 +19,13 @@ class NADGCLConfig(ContrastiveConfig):
     """Settings of NAD-GCL."""
 
     name: str = "nadgcl"
-    drop_ratio: float = Field(0.2, ge=0.0, lt=1.0, description="share of each graph's edges that is dropped")
+    drop_ratio: float = Field(
+        0.2,
+        ge=0.0,
+        lt=1.0,
+        description="share of each graph's edges that is dropped",
+        json_schema_extra=searched(0.05, 0.6),
+    )
     tied: bool = Field(False, description="drop both directions of an edge together")
 
 

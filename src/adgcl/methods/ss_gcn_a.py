@@ -8,6 +8,7 @@ from torch import Tensor
 
 from adgcl.augmentations.random_base import RandomConfig
 from adgcl.augmentations.random_choice import RandomChoice, checked_pool
+from adgcl.core.ranges import searched
 from adgcl.core.schema import FeatureSpec, Task
 from adgcl.encoders.base import EncoderConfig
 from adgcl.graphs.kernels.induced import induced
@@ -20,7 +21,13 @@ class SSGCNAConfig(RandomConfig, SupervisedConfig):
     """Settings of the supervised encoder, and how copies of labelled graphs are changed."""
 
     name: str = "ss_gcn_a"
-    ratio: float = Field(0.2, ge=0.0, lt=1.0, description="share of nodes dropped, edges perturbed or nodes masked")
+    ratio: float = Field(
+        0.2,
+        ge=0.0,
+        lt=1.0,
+        description="share of nodes dropped, edges perturbed or nodes masked",
+        json_schema_extra=searched(0.05, 0.4),
+    )
     subgraph_ratio: float = Field(0.8, gt=0.0, le=1.0, description="share of nodes that a subgraph keeps")
     pool: tuple[str, ...] = Field(
         ("random_node_drop", "random_subgraph"), description="augmentations to pick from, separately for each graph"

@@ -7,6 +7,7 @@ import torch
 from pydantic import Field
 from torch import Tensor
 
+from adgcl.core.ranges import searched
 from adgcl.graphs.kernels.structure import DEGREE_BINS, Counts, count_by_graph, degree_bins, wl_colours
 from adgcl.graphs.store.batch import GraphBatch
 from adgcl.methods.base import METHODS, MethodConfig
@@ -20,8 +21,20 @@ class StatisticsConfig(MethodConfig):
     """Settings of the statistics; chosen on validation scores of MUTAG, PROTEINS, IMDB-BINARY and NCI1."""
 
     name: str = "statistics"
-    iterations: int = Field(3, ge=0, le=16, description="rounds of Weisfeiler-Lehman; 0 leaves them out")
-    buckets: int = Field(32, ge=1, le=65536, description="bins into which the subtrees of one round are hashed")
+    iterations: int = Field(
+        3,
+        ge=0,
+        le=16,
+        description="rounds of Weisfeiler-Lehman; 0 leaves them out",
+        json_schema_extra=searched(0, 5),
+    )
+    buckets: int = Field(
+        32,
+        ge=1,
+        le=65536,
+        description="bins into which the subtrees of one round are hashed",
+        json_schema_extra=searched(choices=(16, 32, 64, 128, 256)),
+    )
     log: bool = Field(True, description="take log(1 + count), so that large graphs do not dominate")
 
 

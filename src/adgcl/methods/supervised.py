@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from torch.optim import Optimizer
 
 from adgcl.core.errors import DataError
+from adgcl.core.ranges import searched
 from adgcl.core.schema import FeatureSpec, Task
 from adgcl.encoders.base import EncoderConfig, make_encoder
 from adgcl.encoders.heads import initialise
@@ -31,8 +32,18 @@ class SupervisedConfig(MethodConfig):
     """Settings of the supervised encoder; its dropout is a setting of the encoder."""
 
     name: str = "supervised"
-    lr: float = Field(1e-3, gt=0.0, description="learning rate of the encoder")
-    head_lr_scale: float = Field(1.0, gt=0.0, description="learning rate of the head, as a multiple of lr")
+    lr: float = Field(
+        1e-3,
+        gt=0.0,
+        description="learning rate of the encoder",
+        json_schema_extra=searched(1e-4, 1e-2, log=True),
+    )
+    head_lr_scale: float = Field(
+        1.0,
+        gt=0.0,
+        description="learning rate of the head, as a multiple of lr",
+        json_schema_extra=searched(0.3, 10.0, log=True),
+    )
     schedule: Schedule = Field("none", description="how learning rates fall: not at all, in steps, or along a cosine")
     decay_epochs: int = Field(30, ge=1, description="epochs between two steps, or the length of the cosine")
     decay_factor: float = Field(0.3, ge=0.0, lt=1.0, description="share of the rate left after a step or the cosine")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 from math import isnan, nan
@@ -26,7 +26,7 @@ from adgcl.protocols.solvers.arrays import Floats, Ints
 from adgcl.training.run_config import RunConfig
 from adgcl.training.run_folder import RunFolder
 from adgcl.training.runs import describe_data
-from adgcl.training.trackers import StepReport, Tracker, tell
+from adgcl.training.trackers import StepReport, Tracker, tell, tell_scores
 from adgcl.training.trainer import Trainer
 
 HEAD = "head"
@@ -76,6 +76,9 @@ def train_folds(
             own = run.with_training(seed=derived_seed(seed, "fold", k))
             place = folder / f"fold-{k}" if folder else None
             folds.append(train_fold(dataset.store, part, own, course, place, tracker, data))
+            if len(parts) > 1:
+                best = [course.counting(fold.evaluations, dataset.task.higher_is_better).valid for fold in folds]
+                tell_scores(trackers, len(folds), {HEAD: float(mean_defined(np.array(best), 0))})
     finally:
         tracker.close()
     names = {name for fold in folds for name in fold.training}
@@ -113,6 +116,7 @@ def train_fold(
         valid, test = part_scores(method, store, (part.valid, part.test))
         seconds = spent + time.monotonic() - started
         history.add([Evaluation(epoch, HEAD, valid, test, (valid,), (test,), ())], seconds)
+        tell_scores([tracker], epoch, {HEAD: valid})
         if keep is not None and course.counting(history.evaluations, higher).epoch == epoch:
             keep(trainer)
 
@@ -191,6 +195,11 @@ class OneRun:
 
     def note(self, text: str) -> None:
         tell(self.trackers, text)
+
+    def evaluated(self, step: int, scores: Mapping[str, float]) -> None:
+        """The score of one of several models says little about the run; that of the only one says all."""
+        if self.folds == 1:
+            tell_scores(self.trackers, step, scores)
 
     def stop(self) -> None:
         """One model's Trainer stops; the run continues."""

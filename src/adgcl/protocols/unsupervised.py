@@ -27,7 +27,7 @@ from adgcl.training.embedding import embed_dataset
 from adgcl.training.run_config import RunConfig
 from adgcl.training.run_folder import RunFolder
 from adgcl.training.runs import describe_data
-from adgcl.training.trackers import Tracker
+from adgcl.training.trackers import Tracker, tell_scores
 from adgcl.training.trainer import Trainer
 
 Probe = Literal["linear", "svm"]
@@ -109,7 +109,9 @@ class Unsupervised(Protocol):
             embedding = embed_dataset(method, dataset)
             seconds = spent + time.monotonic() - started
             asked = self.config.model_copy(update={"probes": probes})
-            history.add(judge(embedding, dataset, asked, run.training.seed, epoch), seconds)
+            found = judge(embedding, dataset, asked, run.training.seed, epoch)
+            history.add(found, seconds)
+            tell_scores(trackers, epoch, {e.probe: e.valid for e in found})
 
         def after_epoch(epoch: int) -> None:
             if probes := self.config.probes_at(epoch, run.training.epochs):

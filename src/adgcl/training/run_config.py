@@ -9,6 +9,7 @@ from pydantic import Field, SerializeAsAny
 
 from adgcl.core.config import HARMLESS, Config, Tree, build, merged, parse_overrides
 from adgcl.core.errors import ConfigError, did_you_mean
+from adgcl.core.ranges import searched
 from adgcl.data.features import FeatureMode
 from adgcl.encoders.base import AUTO, EncoderConfig, encoder_config
 from adgcl.methods.base import METHODS, MethodConfig
@@ -32,7 +33,9 @@ class TrainingConfig(Config):
     """How long and on what to train."""
 
     epochs: int = Field(20, ge=0, le=10**9, description="passes over the data")
-    batch_size: int = Field(32, ge=1, le=10**9, description="graphs per step")
+    batch_size: int = Field(
+        32, ge=1, le=10**9, description="graphs per step", json_schema_extra=searched(choices=(32, 64, 128, 256))
+    )
     merge_single: bool = Field(
         False, description="add a last batch of a single graph, which has no variance, to the batch before it"
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any, Protocol
@@ -39,7 +39,9 @@ class StepReport:
 class Tracker(Protocol):
     """Anything that follows a run; `epoch` gets what was measured, and the method's advice under `advice`.
 
-    A tracker may also have `note(text)`, which is called when something unusual takes time.
+    A tracker may also have `note(text)`, which is called when something unusual takes time, and
+    `evaluated(step, scores)`, which is called whenever validation data has scored what was learned so far; `step` is
+    the epoch, or how many folds are done where each trains a network of its own.
     """
 
     def start(self, epochs: int, steps: int, done: int) -> None: ...
@@ -53,6 +55,13 @@ def tell(trackers: Iterable[Tracker], text: str) -> None:
     for tracker in trackers:
         if hasattr(tracker, "note"):
             tracker.note(text)
+
+
+def tell_scores(trackers: Iterable[Tracker], step: int, scores: Mapping[str, float]) -> None:
+    """Give validation scores, by name, to the trackers that take them; test scores never come this way."""
+    for tracker in trackers:
+        if hasattr(tracker, "evaluated"):
+            tracker.evaluated(step, scores)
 
 
 class Messenger:
