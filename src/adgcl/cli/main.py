@@ -33,6 +33,7 @@ from adgcl.cli import (
     settings,
     sweep,
     theory,
+    tune,
 )
 from adgcl.cli.lists import LabelsCommand, ReproduceCommand, SweepCommand
 from adgcl.cli.screen import print_error
@@ -100,6 +101,7 @@ app.command("pretrain", rich_help_panel=_DATA)(pretrain.pretrain)
 app.command("embed", rich_help_panel=_DATA)(embed.embed)
 app.command("export", rich_help_panel=_DATA)(export.export)
 app.command("evaluate", rich_help_panel=_DATA)(evaluate.evaluate)
+app.command("tune", rich_help_panel=_DATA)(tune.tune)
 app.command("labels", cls=LabelsCommand, rich_help_panel=_DATA)(labels.labels)
 app.command("finetune", rich_help_panel=_DATA)(finetune.finetune)
 app.command("predict", rich_help_panel=_DATA)(predict.predict)

@@ -152,7 +152,7 @@ Split = Annotated[
     str | None,
     typer.Option(
         "--split",
-        help="scaffold, random, cv (cross-validation), or a column that says train, valid or test. "
+        help="scaffold, random, stratified, cv (cross-validation), or a column that says train, valid or test. "
         "Default: the data's own split, or cv.",
         rich_help_panel=_DATA,
     ),

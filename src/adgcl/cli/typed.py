@@ -9,7 +9,7 @@ import typer
 
 # Options for input and output paths, verbosity and number of cores, with the most words that can follow each.
 _PRIVATE = {
-    "--out": 1, "--work": 1, "--data-dir": 1, "--jobs": 1, "--max-hours": 1, "--formats": 99,
+    "--out": 1, "--work": 1, "--data-dir": 1, "--jobs": 1, "--storage": 1, "--max-hours": 1, "--formats": 99,
     "--quiet": 0, "--debug": 0, "--json": 0, "--fresh": 0,
 }  # fmt: skip
 

@@ -18,7 +18,8 @@ Parts = dict[str, npt.NDArray[np.int64]]
 
 FRACTIONS = (0.8, 0.1, 0.1)
 # Ways to divide any data set, whatever split it comes with; `cv` is cross-validation.
-SPLITS = ("scaffold", "random", "cv")
+SPLITS = ("scaffold", "random", "stratified", "cv")
+_FIFTHS = 5
 
 
 def scaffold_split(
@@ -59,8 +60,12 @@ def divided(dataset: Dataset, how: str) -> Dataset:
         return replace(dataset, split=None)
     if how == "random":
         return replace(dataset, split=random_split(len(dataset)))
+    if how == "stratified":
+        return replace(dataset, split=stratified_split(dataset))
     if dataset.smiles is None:
-        raise DataError(f"{dataset.name} has no SMILES, so it has no scaffolds.", "Use --split random or --split cv.")
+        raise DataError(
+            f"{dataset.name} has no SMILES, so it has no scaffolds.", "Use --split random, stratified or cv."
+        )
     split = scaffold_split(dataset.smiles)
     if not len(split["train"]):
         raise DataError(
@@ -78,6 +83,17 @@ def random_split(count: int, fractions: Sequence[float] = FRACTIONS, seed: int =
     train_end = int(fractions[0] * count + 1e-9)
     valid_end = int((fractions[0] + fractions[1]) * count + 1e-9)
     return _parts(order[:train_end], order[train_end:valid_end], order[valid_end:])
+
+
+def stratified_split(dataset: Dataset, seed: int = 0) -> Parts:
+    """Three fifths to train, a fifth to validate and one to test, each with the same mix of classes.
+
+    Where labels are not one column of classes, it is a random split of those sizes.
+    """
+    y = dataset.store.y
+    if y is None or y.shape[1] != 1 or dataset.task.kind not in ("binary", "multiclass"):
+        return random_split(len(dataset), (0.6, 0.2, 0.2), seed)
+    return stratified_folds(y, _FIFTHS, seed, valid_fold=True)[0]
 
 
 def stratified_folds(y: npt.ArrayLike, num_folds: int = 10, seed: int = 0, valid_fold: bool = False) -> list[Parts]:

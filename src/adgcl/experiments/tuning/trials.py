@@ -1,0 +1,132 @@
+"""One trial: train with its values, let validation data score it on the way, and stop early what is not worth it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import isnan
+from typing import Any
+
+from adgcl.core.errors import AdgclError, Interrupted, OutputError
+from adgcl.core.locks import BusyError, locked
+from adgcl.core.ranges import shown
+from adgcl.experiments.jobs import Job
+from adgcl.experiments.tuning.sampler import Values
+from adgcl.experiments.tuning.search import Search, SearchRequest, open_search
+from adgcl.experiments.tuning.storage import StorageError, explained, import_optuna
+from adgcl.graphs.store.fingerprint import fingerprint
+from adgcl.jobs.executor import Send
+from adgcl.protocols.identity import claim
+from adgcl.protocols.seed_run import SeedRun
+from adgcl.training.trackers import Messenger, StepReport
+
+_LOOK_AGAIN = 1.0  # seconds before trials that other processes run are looked at again
+# What is wrong with the machine or stops the search is no result of a trial.
+_NOT_ITS_FAULT = (Interrupted, OutputError, BusyError, StorageError, KeyboardInterrupt)
+
+
+@dataclass(frozen=True)
+class News:
+    """What a process of a search has to say: a trial `began`, made `progress`, or `ended`."""
+
+    kind: str
+    number: int
+    report: StepReport | None = None
+    text: str = ""
+
+
+class Pruning:
+    """Gives validation scores to Optuna, which may say that the trial is not worth its time."""
+
+    def __init__(self, search: Search, trial: Any) -> None:
+        self.search, self.trial = search, trial
+
+    def start(self, epochs: int, steps: int, done: int) -> None:
+        pass
+
+    def step(self, report: StepReport) -> None:
+        pass
+
+    def epoch(self, row: dict[str, Any]) -> None:
+        pass
+
+    def evaluated(self, step: int, scores: Mapping[str, float]) -> None:
+        value = scores.get(self.search.score, float("nan"))
+        if isnan(value):
+            return
+        with explained(self.search.request.where):
+            self.trial.report(value, step)
+            hopeless = self.trial.should_prune()
+        if hopeless:
+            raise import_optuna().TrialPruned
+
+    def stop(self) -> None:
+        pass
+
+
+def work_on(request: SearchRequest, send: Send) -> None:
+    """Run trials until there are enough, beside whoever else works on the same search; to be run by an executor."""
+    run_trials(open_search(request), send)
+
+
+def run_trials(search: Search, send: Send) -> None:
+    """The same for a search that is open. Trials of processes that die meanwhile are taken up, too."""
+    while True:
+        with search.claimed() as found:
+            if found is not None:
+                _run(search, *found, send)
+                continue
+        if search.over and not search.running()[0]:
+            return
+        time.sleep(_LOOK_AGAIN)
+
+
+def _run(search: Search, trial: Any, values: Values, send: Send) -> None:
+    number, job = trial.number, search.job(values)
+    send(News("began", number, text=described(values)))
+    try:
+        result = _result(search, trial, job, send)
+        value = job.plan.protocol.select(result, search.score, search.higher_is_better).valid
+        if isnan(value):
+            raise AdgclError("Validation data gave it no score.")
+        trial.set_user_attr("seconds", result.seconds)
+        search.end(trial, "COMPLETE", value)
+    except import_optuna().TrialPruned:
+        search.end(trial, "PRUNED")
+    except _NOT_ITS_FAULT:
+        raise
+    except Exception as error:
+        with explained(search.request.where):
+            trial.set_user_attr("reason", reason(error))
+        search.end(trial, "FAIL")
+    send(News("ended", number))
+
+
+def _result(search: Search, trial: Any, job: Job, send: Send) -> SeedRun:
+    """The finished seed; one that an earlier command has finished is not trained again."""
+    if job.problem is not None:
+        raise job.problem
+    planned, watch = job.plan, Pruning(search, trial)
+    if (finished := job.result()) is not None:
+        for evaluation in finished.evaluations:
+            if evaluation.probe == search.score and not isnan(evaluation.valid):
+                trial.report(evaluation.valid, evaluation.epoch)
+        return finished
+    messages = Messenger(lambda report: send(News("progress", trial.number, report)))
+    with locked(job.folder, wait=True):
+        claim(job.folder.parent, planned.run, planned.protocol, fingerprint(job.dataset.store))
+        return planned.protocol.run_seed(job.dataset, planned.run, folder=job.folder, trackers=[messages, watch])
+
+
+def described(values: Mapping[str, Any]) -> str:
+    """The values of a trial in a line: `reg_lambda=5, batch_size=32`."""
+    return ", ".join(f"{name.rpartition('.')[2]}={shown(value)}" for name, value in values.items())
+
+
+def reason(error: Exception) -> str:
+    """Why a trial failed, in a sentence."""
+    if isinstance(error, MemoryError):
+        return "There was not enough memory."
+    text = (str(error).strip() or type(error).__name__).splitlines()[0]
+    return text if isinstance(error, AdgclError) else f"{type(error).__name__}: {text}"

@@ -1,0 +1,1 @@
+"""What a search for settings found: tables, figures and a page."""
