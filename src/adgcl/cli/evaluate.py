@@ -51,6 +51,7 @@ def evaluate(
     precision: options.Precision = None,
     config: options.ConfigFile = None,
     assignments: options.Assignments = None,
+    trackers: options.Trackers = None,
     *,
     reading: Reading,
     as_json: options.Json = False,
@@ -74,7 +75,7 @@ def evaluate(
         source = make_source(data, **reading)
         training = {"epochs": epochs, "batch_size": batch_size, "device": device, "precision": precision}
         judging = {"probes": _probes(probe), **given(mode=mode, name=protocol)}
-        request = make_request(method, config, assignments, judging, **training)
+        request = make_request(method, config, assignments, judging, trackers=trackers, **training)
         command = typed_command(ctx)
         check_writable(out)
         if run is not None:

@@ -50,6 +50,7 @@ def finetune(
     precision: options.Precision = None,
     config: options.ConfigFile = None,
     assignments: options.Assignments = None,
+    trackers: options.Trackers = None,
     *,
     reading: Reading,
     as_json: options.Json = False,
@@ -76,7 +77,7 @@ def finetune(
     screen = Screen(as_json, quiet)
     source = make_source(data, **reading)
     training: dict[str, Any] = {"epochs": epochs, "batch_size": batch_size, "device": device, "precision": precision}
-    request = make_request(None, config, assignments, **training)
+    request = make_request(None, config, assignments, trackers=trackers, **training)
     done = _run(screen, encoder, source, out, request, Choices(seeds, folds, unit))
     screen.emit(_summary(done))
     _print_summary(screen, done)

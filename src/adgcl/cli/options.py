@@ -118,6 +118,16 @@ Assignments = Annotated[
     ),
 ]
 
+Trackers = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--tracker",
+        metavar="NAME",
+        help="Also keep curves with tensorboard, wandb, trackio or mlflow; may be repeated.",
+        rich_help_panel=_OUTPUT,
+    ),
+]
+
 RunAndData = Annotated[
     list[str],
     typer.Argument(metavar="[RUN] DATA", help="A run folder and data, or only data, to train with several seeds."),

@@ -37,6 +37,7 @@ def pretrain(
     start_from: options.StartFrom = None,
     config: options.ConfigFile = None,
     assignments: options.Assignments = None,
+    trackers: options.Trackers = None,
     resume: Annotated[bool, typer.Option("--resume", help="Continue the run in --out.")] = False,
     *,
     reading: Reading,
@@ -66,6 +67,7 @@ def pretrain(
         "device": device,
         "precision": precision,
         "start_from": start_from,
+        "trackers": trackers,
     }
     request = replace(make_request(method, config, assignments, **training), preset=preset)
     done = _run(screen, source, out, request, resume)

@@ -81,6 +81,7 @@ def tune(
     precision: options.Precision = None,
     config: options.ConfigFile = None,
     assignments: options.Assignments = None,
+    trackers: options.Trackers = None,
     *,
     reading: Reading,
     as_json: options.Json = False,
@@ -109,7 +110,7 @@ def tune(
 
     screen = Screen(as_json, quiet)
     training = {"epochs": epochs, "batch_size": batch_size, "device": device, "precision": precision}
-    asked = make_request(method, config, assignments, given(name=protocol), **training)
+    asked = make_request(method, config, assignments, given(name=protocol), trackers=trackers, **training)
     request = SearchRequest(
         make_source(data, **reading),
         asked,

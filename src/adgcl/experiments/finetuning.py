@@ -116,6 +116,7 @@ def _train(
 ) -> list[SeedRun]:
     """Every member after another; its best epoch is kept as a file of the model."""
     assert isinstance(planned.judging, FinetuneConfig)
+    trackers = [*trackers, *planned.run.make_trackers(folder)]
     data, tracker = describe_data(dataset), OneRun(trackers, len(members.members))
     runs = []
     try:

@@ -166,7 +166,8 @@ def run_job(source: Source, planned: Plan, folder: Path, send: Send) -> bool:
         if SeedRun.load(folder) is not None:
             return False
         claim(folder.parent, planned.run, protocol, fingerprint(dataset.store))
-        protocol.run_seed(dataset, planned.run, folder=folder, trackers=[Messenger(send)])
+        trackers = [Messenger(send), *planned.run.make_trackers(folder)]
+        protocol.run_seed(dataset, planned.run, folder=folder, trackers=trackers)
         return True
 
 

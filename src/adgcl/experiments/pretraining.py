@@ -92,7 +92,7 @@ def pretrain_dataset(
     ensure_folder(folder)
     if dataset.bad_rows:
         write_bad_rows(folder / BAD_ROWS_FILE, dataset.bad_rows)
-    started = time.monotonic()
+    started, trackers = time.monotonic(), [*trackers, *run.make_trackers(folder)]
     trainer = Trainer(run, dataset.store, folder=files, trackers=trackers, resume=saved is not None, data=data)
     trainer.fit()
     rows = files.read_metrics()

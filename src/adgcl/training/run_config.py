@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import Field, SerializeAsAny
+from pydantic import Field, SerializeAsAny, field_validator
 
 from adgcl.core.config import HARMLESS, Config, Tree, build, merged, parse_overrides
 from adgcl.core.errors import ConfigError, did_you_mean
@@ -13,6 +14,7 @@ from adgcl.core.ranges import searched
 from adgcl.data.features import FeatureMode
 from adgcl.encoders.base import AUTO, EncoderConfig, encoder_config
 from adgcl.methods.base import METHODS, MethodConfig
+from adgcl.trackers.base import TRACKERS, Curves, make_trackers
 
 DEFAULT_METHOD = "adgcl"
 MOST_THREADS = 1024
@@ -64,6 +66,23 @@ class TrainingConfig(Config):
         (), description="epochs after which the networks are kept as a file of their own", json_schema_extra=HARMLESS
     )
     checkpoint_seconds: float = Field(30.0, ge=0.0, description="save at most this often", json_schema_extra=HARMLESS)
+    trackers: tuple[str, ...] = Field(
+        (), description="where curves go as well: tensorboard, wandb, trackio, mlflow", json_schema_extra=HARMLESS
+    )
+
+    @field_validator("trackers", mode="before")
+    @classmethod
+    def _one_or_many(cls, value: Any) -> Any:
+        """A single name needs no brackets."""
+        return (value,) if isinstance(value, str) else value
+
+    @field_validator("trackers")
+    @classmethod
+    def _known_trackers(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        for name in value:
+            if name not in TRACKERS:
+                raise ValueError(f"there is no tracker called {name!r}; there are {', '.join(TRACKERS)}")
+        return value
 
 
 class RunConfig(Config):
@@ -81,6 +100,10 @@ class RunConfig(Config):
         return self.model_copy(
             update={"training": build(TrainingConfig, {**self.training.model_dump(), **changes}, "training")}
         )
+
+    def make_trackers(self, folder: Path) -> list[Curves]:
+        """Whatever the settings name that follows a run in this folder."""
+        return make_trackers(self.training.trackers, folder, self.to_tree())
 
     def essence_without(self, *training: str) -> Tree:
         """The settings that decide the result, without some of the training section such as the seed."""

@@ -116,7 +116,8 @@ def _result(search: Search, trial: Any, job: Job, send: Send) -> SeedRun:
     messages = Messenger(lambda report: send(News("progress", trial.number, report)))
     with locked(job.folder, wait=True):
         claim(job.folder.parent, planned.run, planned.protocol, fingerprint(job.dataset.store))
-        return planned.protocol.run_seed(job.dataset, planned.run, folder=job.folder, trackers=[messages, watch])
+        trackers = [messages, *planned.run.make_trackers(job.folder), watch]
+        return planned.protocol.run_seed(job.dataset, planned.run, folder=job.folder, trackers=trackers)
 
 
 def described(values: Mapping[str, Any]) -> str:
