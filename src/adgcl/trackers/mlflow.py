@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,8 @@ class MLflow(Curves):
 
     def __init__(self, folder: Path, run: str, settings: Tree) -> None:
         super().__init__(folder, run, settings)
+        # It would report how it is used to its makers.
+        os.environ.setdefault("MLFLOW_DISABLE_TELEMETRY", "true")
         self.module: Any = import_extra("mlflow", "mlflow", "MLflow")
 
     def open(self, done: int) -> None:

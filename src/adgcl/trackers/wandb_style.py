@@ -44,6 +44,8 @@ class Wandb(WandbStyle):
 
     def __init__(self, folder: Path, run: str, settings: Tree) -> None:
         super().__init__(folder, run, settings)
+        # It would report errors of its own to its makers, also when it is offline.
+        os.environ.setdefault("WANDB_ERROR_REPORTING", "false")
         self.module = import_extra("wandb", "wandb", "Weights & Biases")
 
     def options(self) -> dict[str, Any]:
@@ -66,6 +68,7 @@ class Trackio(WandbStyle):
 
     def __init__(self, folder: Path, run: str, settings: Tree) -> None:
         super().__init__(folder, run, settings)
+        os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
         self.module = import_extra("trackio", "trackio", "Trackio")
 
     def options(self) -> dict[str, Any]:
