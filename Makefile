@@ -39,6 +39,7 @@ results: install
 	$(BIN)/adgcl report results --out results/figure.svg
 	$(BIN)/adgcl report results --out README.md
 	$(BIN)/adgcl report results --out docs/results.md
+	$(BIN)/adgcl report docs/tune --out docs/tune.md
 	for page in src/adgcl/pretrained/*.md; do $(BIN)/adgcl report results --out $$page; done
 
 # The site, in build/docs; a warning is an error.

@@ -23,7 +23,10 @@ def journal(folder: Path) -> list[dict]:
     import optuna
 
     backend = optuna.storages.journal.JournalFileBackend(str(folder / "journal.log"))
-    study = optuna.load_study(study_name="adgcl", storage=optuna.storages.JournalStorage(backend))
+    try:
+        study = optuna.load_study(study_name="adgcl", storage=optuna.storages.JournalStorage(backend))
+    except KeyError:
+        return []
     return [{"number": t.number, "state": t.state.name, "params": t.params} for t in study.trials]
 
 
@@ -58,12 +61,13 @@ def test_what_is_searched_is_listed(toys: Path, run: Run) -> None:
     assert "temperature" not in answer.out and "No trial has begun" in answer.out and "5 of 24 graphs" in answer.out
     tree = json.loads(run("tune", toys, "--list", "--json").out)
     assert {"setting": "encoder.layers", "start": "last", "choices": ["last", "all"]} in tree["searched"]
+    assert not Path("tune").exists(), "looking begins nothing"
     assert all(len(line) <= 80 for line in run("tune", "--help").out.splitlines())
 
 
 @posix
 def test_two_processes_at_once_and_one_of_them_killed(toys: Path) -> None:
-    words = ["tune", str(toys), *QUICK, "--trials", "8", "--seeds", "1", "--search", "reg_lambda", "--pruner", "none"]
+    words = ["tune", str(toys), *QUICK, "--trials", "6", "--seeds", "1", "--search", "reg_lambda", "--pruner", "none"]
     command, out = [sys.executable, "-m", "adgcl", *words], Path("tune/TOYS-adgcl")
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     first, second = (subprocess.Popen(command, **pipes, text=True, start_new_session=True) for _ in range(2))
@@ -76,10 +80,10 @@ def test_two_processes_at_once_and_one_of_them_killed(toys: Path) -> None:
     _, err = second.communicate(timeout=240)
     assert second.returncode == 0, err
     trials = journal(out)
-    assert [trial["number"] for trial in trials] == list(range(8))
+    assert [trial["number"] for trial in trials] == list(range(6))
     assert {trial["state"] for trial in trials} == {"COMPLETE"}
-    assert len({json.dumps(trial["params"]) for trial in trials}) == 8, "nothing is tried twice"
-    assert len(list(Path("runs").glob("TOYS-*/seed-0/result.json"))) == 8
+    assert len({json.dumps(trial["params"]) for trial in trials}) == 6, "nothing is tried twice"
+    assert len(list(Path("runs").glob("TOYS-*/seed-0/result.json"))) == 6
 
 
 @pytest.mark.parametrize(
@@ -103,13 +107,13 @@ def test_wrong_words(toys: Path, run: Run, words: list[str], says: str) -> None:
 
 
 def test_data_without_labels(run: Run, tmp_path: Path) -> None:
-    (tmp_path / "m.csv").write_text("smiles,y\n" + "\n".join("C" * n + f",{n % 2}" for n in range(1, 21)) + "\n")
+    (tmp_path / "m.csv").write_text("smiles\n" + "\n".join("C" * n for n in range(1, 21)) + "\n")
     answer = run("tune", tmp_path / "m.csv", "--trials", 2)
     assert answer.code == 1 and "no labels" in answer.err and "--label-column" in answer.err
 
 
 def test_own_molecules(run: Run, tmp_path: Path) -> None:
-    rows = [f"{'C' * (n % 7 + 1)}{'ON'[n % 2]},{n % 2}" for n in range(40)]
+    rows = [f"{'C' * (n % 7 + 1)}{'ON'[n % 2]},{n % 2}" for n in range(80)]
     (tmp_path / "m.csv").write_text("smiles,active\n" + "\n".join(rows) + "\n")
     words = ("--label-column", "active", "--split", "random", "--seeds", 0, "--search", "encoder_lr", "--json")
     answer = run("tune", tmp_path / "m.csv", "--trials", 2, *QUICK[:4], "--epochs", 1, "--jobs", 1, *words)

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from adgcl.core.toml_text import to_toml
 
 _text = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
-_plain = st.one_of(_text, st.booleans(), st.integers(-(2**63), 2**63 - 1), st.floats(allow_nan=False, allow_infinity=False))
+_number = st.floats(allow_nan=False, allow_infinity=False)
+_plain = st.one_of(_text, st.booleans(), st.integers(-(2**63), 2**63 - 1), _number)
 _values = st.one_of(_plain, st.lists(_plain, max_size=3))
 _section = st.dictionaries(_text, _values, min_size=1, max_size=4)
 

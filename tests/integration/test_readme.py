@@ -39,6 +39,11 @@ def test_the_figure_is_that_of_the_records():
     )
 
 
+def test_the_settings_that_a_search_chose_are_those_of_its_records():
+    text = (ROOT / "docs/tune.md").read_text(encoding="utf-8")
+    assert text == put_between_marks(text, read_records(ROOT / "docs/tune")), "run `make results`"
+
+
 def test_the_speeds_are_those_that_were_measured():
     from benchmarks.measured import put_between_marks, read_measured
 

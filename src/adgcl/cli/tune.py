@@ -18,7 +18,7 @@ from adgcl.core.files import check_writable
 if TYPE_CHECKING:
     from adgcl.core.records import Record
     from adgcl.experiments.tuning.choice import Best
-    from adgcl.experiments.tuning.search import Search
+    from adgcl.experiments.tuning.search import Search, SearchRequest, Settled
 
 _PANEL = "The search"
 
@@ -106,7 +106,7 @@ def tune(
       adgcl tune MUTAG -n 100 --storage postgresql://me@host/optuna
     """
     from adgcl.cli.progress import Bars
-    from adgcl.experiments.tuning.search import SearchRequest, open_search
+    from adgcl.experiments.tuning.search import SearchRequest, open_search, settle
 
     screen = Screen(as_json, quiet)
     training = {"epochs": epochs, "batch_size": batch_size, "device": device, "precision": precision}
@@ -127,10 +127,10 @@ def tune(
     check_writable(request.out)
     check_writable(work)
     with Bars(screen) as bars:
+        if only_list:
+            _list(screen, settle(request, progress=bars), request)
+            return
         search = open_search(request, progress=bars)
-    if only_list:
-        _list(screen, search)
-        return
     _run(screen, search, jobs)
     _finish(screen, search, seeds, jobs)
 
@@ -141,20 +141,20 @@ def _folder(data: str, method: str | None) -> Path:
     return Path("tune") / file_name(f"{Path(data).stem}-{method or 'adgcl'}")
 
 
-def _list(screen: Screen, search: Search) -> None:
-    """What is searched, and how far the search is."""
+def _list(screen: Screen, settled: Settled, request: SearchRequest) -> None:
+    """What is searched, and how far the search is; one that is not there is not begun."""
     from adgcl.core.ranges import shown
     from adgcl.experiments.tuning.choice import rows_of
-    from adgcl.experiments.tuning.space import value_at
+    from adgcl.experiments.tuning.search import open_search
     from adgcl.reports.tuning.tables import counted
 
-    tree, rows = search.base.run.to_tree(), rows_of(search)
-    start = {name: value_at(tree, name) for name in search.space}
-    ranges = [{"setting": name, "start": start[name], **r.to_tree()} for name, r in search.space.items()]
-    screen.emit({"searched": ranges, "trials": rows, "held_out_graphs": search.data.test_size})
-    cells = [(name, shown(start[name]), str(range_)) for name, range_ in search.space.items()]
+    rows = rows_of(open_search(request)) if Path(request.where).is_file() else []
+    start, data = settled.start, settled.data
+    ranges = [{"setting": name, "start": start[name], **r.to_tree()} for name, r in settled.space.items()]
+    screen.emit({"searched": ranges, "trials": rows, "held_out_graphs": data.test_size})
+    cells = [(name, shown(start[name]), str(range_)) for name, range_ in settled.space.items()]
     screen.show(table(("setting", "start", "searched"), cells))
-    screen.show(f"{search.data.test_size} of {len(search.data.content)} graphs are kept for the final test.")
+    screen.show(f"{data.test_size} of {len(data.content)} graphs are kept for the final test.")
     screen.say(f"{counted(rows)}." if rows else "No trial has begun.")
 
 

@@ -27,11 +27,11 @@ def _section(name: str, tree: Mapping[str, Any]) -> Iterator[str]:
 
 def _key(name: str) -> str:
     bare = name.isascii() and name.replace("_", "").replace("-", "").isalnum()
-    return name if bare else json.dumps(name)
+    return name if bare else _value(name)
 
 
 def _value(value: Any) -> str:
     if isinstance(value, list | tuple):
         return f"[{', '.join(map(_value, value))}]"
     # JSON writes text, numbers, true and false as TOML does, apart from one character that it leaves as it is.
-    return json.dumps(value).replace("\x7f", "\\u007f")
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -21,7 +21,7 @@ from adgcl.protocols.identity import claim, work_folder
 from adgcl.protocols.seed_run import SeedRun
 from adgcl.training.run_config import DataConfig
 from adgcl.training.run_folder import RunFolder
-from adgcl.training.trackers import Messenger
+from adgcl.training.trackers import Messenger, Tracker
 
 # In `Job.take`: the folder of the job that is needed, rather than a figure of its training.
 FOLDER = "folder"
@@ -166,7 +166,7 @@ def run_job(source: Source, planned: Plan, folder: Path, send: Send) -> bool:
         if SeedRun.load(folder) is not None:
             return False
         claim(folder.parent, planned.run, protocol, fingerprint(dataset.store))
-        trackers = [Messenger(send), *planned.run.make_trackers(folder)]
+        trackers: list[Tracker] = [Messenger(send), *planned.run.make_trackers(folder)]
         protocol.run_seed(dataset, planned.run, folder=folder, trackers=trackers)
         return True
 

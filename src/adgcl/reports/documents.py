@@ -15,6 +15,7 @@ from adgcl.reports.formats import csv_text, latex, markdown
 from adgcl.reports.headline import headline
 from adgcl.reports.record_tables import pivots, record_list, record_values
 from adgcl.reports.results_page import frozen_tables, results_page
+from adgcl.reports.tuning.chosen import chosen_settings
 
 _TITLE = "adgcl results"
 _EVERY = "Every record"
@@ -24,6 +25,7 @@ _SECTIONS: Mapping[str, Callable[[Sequence[Record]], str]] = {
     "headline": lambda records: markdown.to_markdown(headline(records)),
     "comparisons": results_page,
     "frozen": frozen_tables,
+    "tuned": chosen_settings,
 }
 
 

@@ -19,7 +19,8 @@ _AN_EPOCH = 20  # points of a curve; more cannot be told apart
 class Report(Protocol):
     """What a Tracker hears about a step, as far as curves need it."""
 
-    metrics: dict[str, float]
+    @property
+    def metrics(self) -> Mapping[str, float]: ...
 
     @property
     def done(self) -> int: ...

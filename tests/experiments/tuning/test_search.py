@@ -147,7 +147,7 @@ def test_a_training_that_was_stopped_goes_on_where_it_was(wanted: Wanted, monkey
             raise Interrupted("Stopped.")
 
     monkeypatch.setattr(trial_module.Pruning, "evaluated", stop)
-    with pytest.raises(Interrupted, match="same command|kept in"):
+    with pytest.raises(Interrupted, match="Finished trials are kept"):
         run_search(search, jobs=1)
     monkeypatch.setattr(trial_module.Pruning, "evaluated", pruning)
     assert states(search) == ["RUNNING"]
@@ -211,8 +211,8 @@ def test_folds_that_train_their_own_networks_are_pruned_fold_by_fold(wanted: Wan
     ("changes", "says"),
     [
         ({"searched": ("reg_lambda",)}, "ranges.method.encoder_lr"),
-        ({"searched": ("reg_lambda=1..2", "encoder_lr")}, "low: 0.1 -> 1.0"),
-        ({"method": "nadgcl", "searched": ("drop_ratio",)}, "settings.method"),
+        ({"searched": ("reg_lambda=1..20", "encoder_lr")}, "reg_lambda: 0.1 to 10 (log) -> 1 to 20 (log)"),
+        ({"method": "nadgcl", "searched": ("drop_ratio",)}, "(method: adgcl -> nadgcl; "),
         ({"seed": 4}, "seed: 0 -> 4"),
         ({"pruner": "none"}, "pruner: median -> none"),
     ],

@@ -42,7 +42,6 @@ def test_methods_bring_their_own_ranges(toys: Path):
     }  # fmt: skip
     assert {"method.ratio", "method.lr"} <= set(make_space(*planned(toys, method="graphcl")))
     assert set(make_space(*planned(toys, method="statistics"))) == {"method.iterations", "method.buckets"}
-    assert "training.batch_size" not in make_space(*planned(toys, method="random_init"))
 
 
 def test_what_is_set_is_not_searched(toys: Path, tmp_path: Path):

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from adgcl.core.seeds import derived_rng
 from adgcl.data.dataset import Dataset
 from adgcl.data.splits import stratified_split
 from adgcl.experiments.source import LoadedSource, Source
 from adgcl.protocols.base import check_labels
+from adgcl.protocols.solvers.arrays import Floats
 from adgcl.training.run_config import DataConfig
 
 # The split by which data that has none is tested after a search.
@@ -49,8 +49,8 @@ def without_test_labels(dataset: Dataset) -> Dataset:
     """`dataset` without the labels of its test part.
 
     Data that is cross-validated loses a fifth of its labels: trials are cross-validated on the others. A given split
-    keeps its three parts, since every protocol scores a test part, but there the labels are those of training graphs
-    drawn at random: a score on them means nothing, and is not looked at.
+    keeps its three parts, since every protocol scores a test part, but the labels there are those of training graphs:
+    a score on them means nothing, and is not looked at.
     """
     store, test = dataset.store, _test_part(dataset)
     assert store.y is not None
@@ -58,9 +58,19 @@ def without_test_labels(dataset: Dataset) -> Dataset:
     if dataset.split is None:
         y[test] = np.nan
     else:
-        train = np.asarray(dataset.split["train"])
-        y[test] = store.y[derived_rng(0, "labels of nobody").choice(train, len(test))]
+        y[test] = _of_all_kinds(store.y[dataset.split["train"]], len(test))
     return dataset.with_store(store.with_labels(y, store.task))
+
+
+def _of_all_kinds(labels: Floats, count: int) -> Floats:
+    """Some rows of labels, spread evenly over their values, so that a score that needs two classes has them."""
+    known = ~np.isnan(labels)
+    spread = [np.ptp(column[here]) * here.sum() if here.any() else 0.0 for column, here in zip(labels.T, known.T)]
+    best = int(np.argmax(spread))
+    rows = labels[known[:, best]]
+    order = np.argsort(rows[:, best], kind="stable")
+    picked: Floats = rows[order[np.linspace(0, len(order) - 1, count).round().astype(int)]]
+    return picked
 
 
 def _test_part(dataset: Dataset) -> Any:

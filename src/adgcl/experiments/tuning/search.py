@@ -152,16 +152,36 @@ class Search:
         return locked_file(self.storage.claims / f"trial-{number}")
 
 
-def open_search(request: SearchRequest, progress: Any = None) -> Search:
-    """Load the data, check every setting, and open or begin the study; one of another search is refused."""
+@dataclass(frozen=True)
+class Settled:
+    """What a search will be about: its data, the settings it starts from, and its ranges."""
+
+    request: Request
+    data: Development
+    base: Plan
+    space: dict[str, Range]
+
+    @property
+    def start(self) -> Values:
+        """The values of the searched settings at the start."""
+        tree = self.base.run.to_tree()
+        return {name: value_at(tree, name) for name in self.space}
+
+
+def settle(request: SearchRequest, progress: Any = None) -> Settled:
+    """Load the data and check every setting; nothing is begun yet."""
     import_optuna()
     data = Development.of(request.source, progress)
     asked = request.request.with_flags({"protocol": {"mode": "strict"}})
     base = Job(asked, data, request.seed, request.work).plan
     _check(base, data)
-    space = make_space(base, request.request, request.searched)
-    tree = base.run.to_tree()
-    first = {name: value_at(tree, name) for name in space}
+    return Settled(asked, data, base, make_space(base, request.request, request.searched))
+
+
+def open_search(request: SearchRequest, progress: Any = None) -> Search:
+    """Load the data, check every setting, and open or begin the study; one of another search is refused."""
+    settled = settle(request, progress)
+    data, base, space, first = settled.data, settled.base, settled.space, settled.start
     storage = open_storage(request.where, request.out)
     sampler = make_sampler(space, request.seed, first if all(space[n].holds(v) for n, v in first.items()) else None)
     with locked(storage.claims, wait=True), explained(request.where):
@@ -175,7 +195,7 @@ def open_search(request: SearchRequest, progress: Any = None) -> Search:
         )
         sampler.whole = study
         _check_essence(study, _essence(request, data, base, space), request)
-    return Search(replace(request, request=asked), data, base, space, storage, study)
+    return Search(replace(request, request=settled.request), data, base, space, storage, study)
 
 
 def _check(base: Plan, data: Development) -> None:
@@ -211,8 +231,9 @@ def _essence(request: SearchRequest, data: Development, base: Plan, space: Mappi
     seen = data.seen(base.run.data)
     return {
         "data": {"name": data.name, "fingerprint": fingerprint(seen.store)[:16], "split": request.source.split},
+        "method": base.row,
         "settings": settings,
-        "ranges": {name: range_.to_tree() for name, range_ in space.items()},
+        "ranges": {name: str(range_) for name, range_ in space.items()},
         "seed": request.seed,
         "pruner": request.pruner,
     }

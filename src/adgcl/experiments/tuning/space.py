@@ -49,13 +49,11 @@ def value_at(tree: Mapping[str, Any], name: str) -> Any:
 
 def _known(run: RunConfig) -> dict[str, Range]:
     """Every setting of a run that has a range, by full name."""
-    method = METHODS[run.method.name]
-    left_out = {"encoder", "training"} if issubclass(method, Unlearned) else set() if method.trains else {"training"}
-    found = {}
-    for section in _SECTIONS:
-        if section not in left_out:
-            config: Config = getattr(run, section)
-            found |= {f"{section}.{name}": range_ for name, range_ in ranges_of(type(config))}
+    learned = not issubclass(METHODS[run.method.name], Unlearned)
+    found: dict[str, Range] = {}
+    for section in _SECTIONS if learned else _SECTIONS[:1]:
+        config: Config = getattr(run, section)
+        found |= {f"{section}.{name}": range_ for name, range_ in ranges_of(type(config))}
     if run.training.start_from:
         # The weights that a run starts from fix the shape of its encoder.
         found = {name: range_ for name, range_ in found.items() if name.partition(".")[2] not in run.encoder.shape()}

@@ -19,7 +19,7 @@ from adgcl.graphs.store.fingerprint import fingerprint
 from adgcl.jobs.executor import Send
 from adgcl.protocols.identity import claim
 from adgcl.protocols.seed_run import SeedRun
-from adgcl.training.trackers import Messenger, StepReport
+from adgcl.training.trackers import Messenger, StepReport, Tracker
 
 _LOOK_AGAIN = 1.0  # seconds before trials that other processes run are looked at again
 # What is wrong with the machine or stops the search is no result of a trial.
@@ -41,6 +41,8 @@ class Pruning:
 
     def __init__(self, search: Search, trial: Any) -> None:
         self.search, self.trial = search, trial
+        # What the trial reported before its process died.
+        self.known = set(search.trials[trial.number].intermediate_values)
 
     def start(self, epochs: int, steps: int, done: int) -> None:
         pass
@@ -56,7 +58,8 @@ class Pruning:
         if isnan(value):
             return
         with explained(self.search.request.where):
-            self.trial.report(value, step)
+            if step not in self.known:
+                self.trial.report(value, step)
             hopeless = self.trial.should_prune()
         if hopeless:
             raise import_optuna().TrialPruned
@@ -116,7 +119,7 @@ def _result(search: Search, trial: Any, job: Job, send: Send) -> SeedRun:
     messages = Messenger(lambda report: send(News("progress", trial.number, report)))
     with locked(job.folder, wait=True):
         claim(job.folder.parent, planned.run, planned.protocol, fingerprint(job.dataset.store))
-        trackers = [messages, *planned.run.make_trackers(job.folder), watch]
+        trackers: list[Tracker] = [messages, *planned.run.make_trackers(job.folder), watch]
         return planned.protocol.run_seed(job.dataset, planned.run, folder=job.folder, trackers=trackers)
 
 
