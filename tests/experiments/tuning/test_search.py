@@ -293,5 +293,5 @@ def test_the_final_score_is_about_hidden_graphs(wanted: Wanted):
     records = final_scores(search, best_of(search), seeds=2, jobs=1)
     assert [record.method for record in records] == ["adgcl-tuned", "adgcl-start"]
     assert all(record.mode == "strict" and len(record.values) == 2 for record in records)
-    assert f"the {search.data.test_size} graphs tested here took no part" in records[0].notes[-1]
+    assert f"the {search.data.test_size} graphs tested here took no part in it" in records[0].notes[-1]
     assert records[0].config["tune"]["trials"] == 2 and json.dumps(records[0].to_json())

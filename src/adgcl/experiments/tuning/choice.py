@@ -146,15 +146,15 @@ def final_scores(
 
 def _described(record: Record, search: Search, name: str, best: Best) -> Record:
     """A Record that says how its settings were chosen; tables keep it apart from those of published settings."""
-    chosen = f"of {len(search.trials)} trials on validation data, by trial {best.number}"
-    about = f"The settings were chosen out {chosen}" if name == TUNED else "The settings that the search started from"
+    chosen = f"{name}: the settings of trial {best.number}, the best of {len(search.trials)} on validation data"
+    about = chosen if name == TUNED else f"{name}: the settings that the search started from"
     ranges = {key: str(range_) for key, range_ in search.space.items()}
     return replace(
         record,
         method=f"{record.method}-{name}",
         published=None,
         config={**record.config, "tune": {"trials": len(search.trials), **ranges}},
-        notes=[*record.notes, f"{about}; the {search.data.test_size} graphs tested here took no part in the search."],
+        notes=[*record.notes, f"{about}; the {search.data.test_size} graphs tested here took no part in it."],
     )
 
 

@@ -37,15 +37,19 @@ class News:
 
 
 class Pruning:
-    """Gives validation scores to Optuna, which may say that the trial is not worth its time."""
+    """Gives validation scores to Optuna, which may say that the trial is not worth its time.
 
-    def __init__(self, search: Search, trial: Any) -> None:
-        self.search, self.trial = search, trial
+    `epochs` is how many a network trains for. After the last score there is no time to be saved.
+    """
+
+    def __init__(self, search: Search, trial: Any, epochs: int) -> None:
+        self.search, self.trial, self.epochs, self.last = search, trial, epochs, 0
         # What the trial reported before its process died.
         self.known = set(search.trials[trial.number].intermediate_values)
 
     def start(self, epochs: int, steps: int, done: int) -> None:
-        pass
+        networks = epochs // max(self.epochs, 1)
+        self.last = networks if networks > 1 else epochs
 
     def step(self, report: StepReport) -> None:
         pass
@@ -60,7 +64,7 @@ class Pruning:
         with explained(self.search.request.where):
             if step not in self.known:
                 self.trial.report(value, step)
-            hopeless = self.trial.should_prune()
+            hopeless = step < self.last and self.trial.should_prune()
         if hopeless:
             raise import_optuna().TrialPruned
 
@@ -110,7 +114,7 @@ def _result(search: Search, trial: Any, job: Job, send: Send) -> SeedRun:
     """The finished seed; one that an earlier command has finished is not trained again."""
     if job.problem is not None:
         raise job.problem
-    planned, watch = job.plan, Pruning(search, trial)
+    planned, watch = job.plan, Pruning(search, trial, job.plan.run.training.epochs)
     if (finished := job.result()) is not None:
         for evaluation in finished.evaluations:
             if evaluation.probe == search.score and not isnan(evaluation.valid):
