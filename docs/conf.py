@@ -11,7 +11,7 @@ author = "The adgcl authors"
 version = release = metadata.version("adgcl")
 extensions = ["myst_parser", "sphinx.ext.autodoc"]
 source_suffix = {".md": "markdown"}
-exclude_patterns = ["_build", "findings/README.md", "tune/*"]
+exclude_patterns = ["_build", "findings/README.md", "tune/**"]
 html_theme = "furo"
 html_title = f"adgcl {release}"
 html_copy_source = False

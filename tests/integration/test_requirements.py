@@ -44,7 +44,7 @@ def test_the_count_follows_requirements_of_requirements(project: dict) -> None:
 
 
 def test_what_is_declared_is_what_is_imported(project: dict) -> None:
-    names = ("pyg", "excel", "map", "search", "figures")
+    names = ("pyg", "excel", "map", "search", "figures", "tune", "tensorboard", "wandb", "trackio", "mlflow")
     extras = [line for name in names for line in project["optional-dependencies"][name]]
     declared = {canonicalize_name(Requirement(line).name) for line in [*project["dependencies"], *extras]}
     assert imported(_ROOT / "src" / "adgcl") == declared

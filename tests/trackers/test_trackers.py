@@ -97,6 +97,7 @@ def fake_wandb(monkeypatch: pytest.MonkeyPatch, name: str) -> list[FakeRun]:
         return runs[-1]
 
     module.init = init  # type: ignore[attr-defined]
+    module.finish = lambda: runs[-1].finish()  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, name, module)
     return runs
 

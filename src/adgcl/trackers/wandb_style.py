@@ -33,7 +33,8 @@ class WandbStyle(Curves):
         self._run.log(dict(numbers), step=step)
 
     def close(self) -> None:
-        self._run.finish()
+        # Of the module, not of the run: Trackio would otherwise finish it once more when Python ends.
+        self.module.finish()
 
 
 @TRACKERS.register("wandb")
