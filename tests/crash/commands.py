@@ -66,6 +66,11 @@ COMMANDS: dict[str, Command] = {
     "describe": Command(("data", "describe", "m.csv", "--out", "out.graphs"), ("out.graphs",)),
     "explain": Command(("explain", "run", "m.csv", "--out", "out.parquet"), ("out.parquet",)),
     "map": Command(("map", "run", "m.csv", "--projection", "pca", "--out", "out.html"), ("out.html",)),
+    "tune": Command(
+        ("tune", "TOYS", "--trials", "3", "--search", "reg_lambda", "--seeds", "1", "--jobs", "1", "--epochs", "2",
+         "--out", "out", "--work", "work", "--set", "protocol.num_folds=2", "--set", "evaluate_every=1", *_QUICK),
+        ("out/best.toml", "out/*.json", "work/**/*"),
+    ),
     "report": Command(("report", "records", "--out", "out.html"), ("out.html",)),
 }  # fmt: skip
 

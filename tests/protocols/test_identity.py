@@ -135,12 +135,14 @@ def test_folders_that_version_0_3_0_made_are_found(toys, tmp_path):
 
 
 def test_harmless_settings_make_no_difference(toys, tmp_path):
-    harmless = ("threads=2", "checkpoint_seconds=1", "device=cpu", "step=plain", "snapshots=[1]")
+    harmless = (
+        "threads=2", "checkpoint_seconds=1", "device=cpu", "step=plain", "snapshots=[1]", "trackers=tensorboard",
+    )  # fmt: skip
     plain, other = job(toys, tmp_path), job(toys, tmp_path, *harmless)
     assert plain.folder == other.folder
     fields = TrainingConfig.model_fields
     assert {name for name, field in fields.items() if field.json_schema_extra == HARMLESS} == {
-        "device", "threads", "checkpoint_seconds", "step", "snapshots",
+        "device", "threads", "checkpoint_seconds", "step", "snapshots", "trackers",
     }  # fmt: skip
 
 
