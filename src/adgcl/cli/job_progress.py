@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import time
-from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from adgcl.cli.screen import Screen, console
+from adgcl.cli.many_bars import ManyBars
+from adgcl.cli.screen import Screen
 from adgcl.core.gaps import Gap
 from adgcl.experiments.evaluation import Watcher
 from adgcl.reports.numbers import seconds_label
@@ -18,43 +18,20 @@ if TYPE_CHECKING:
 _BETWEEN_LINES = 30.0  # seconds between two log lines about a running job
 
 
-class JobBars(Watcher):
+class JobBars(ManyBars, Watcher):
     """Follows the events of a Schedule."""
 
     def __init__(self, screen: Screen) -> None:
-        self.screen, self.total, self.done = screen, 0, 0
+        super().__init__(screen, "all jobs")
+        self.total, self.done = 0, 0
         self.schedule: Schedule | None = None
-        self._bars: Any = None
         self._tasks: dict[Job, Any] = {}
         self._notes: set[str] = set()
-        self._last_line = time.monotonic()
 
     def begin(self, schedule: Schedule) -> None:
         self.schedule, self.total, self.done = schedule, len(schedule.jobs), 0
         if self._bars is not None:
             self._bars.update(self._all, total=self.total, completed=0)
-
-    def __enter__(self) -> JobBars:
-        if self.screen.live:
-            from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
-            columns = (
-                TextColumn("{task.description}", markup=False),
-                BarColumn(bar_width=20),
-                MofNCompleteColumn(),
-                TextColumn("{task.fields[note]}", markup=False),
-                TimeElapsedColumn(),
-            )
-            self._bars = Progress(*columns, console=console(stderr=True), transient=True)
-            self._all = self._bars.add_task("all jobs", total=None, note="")
-            self._bars.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if self._bars is not None:
-            self._bars.stop()
 
     def __call__(self, event: Event) -> None:
         """Handle an event."""
@@ -80,15 +57,6 @@ class JobBars(Watcher):
         what = f"finished in {seconds_label(result.seconds)}" if result else str(event.content or event.kind)
         text = f"[{self.done}/{self.total}] {event.job}: {what}{self._left()}"
         self.tell(text)
-
-    def tell(self, text: str) -> None:
-        """A line above the bars, which another way of printing would run into."""
-        self._last_line = time.monotonic()
-        if self._bars is not None:
-            # On a terminal lines break between words; a log keeps them whole.
-            self._bars.console.print(text)
-        elif not self.screen.quiet:
-            console(stderr=True).print(text, soft_wrap=True)
 
     def _left(self) -> str:
         if self.schedule is None or self.done >= self.total:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import time
-from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from adgcl.cli.screen import Screen, console
+from adgcl.cli.many_bars import ManyBars
+from adgcl.cli.screen import Screen
 from adgcl.reports.numbers import decimals, seconds_label
 
 if TYPE_CHECKING:
@@ -16,38 +16,20 @@ if TYPE_CHECKING:
 _BETWEEN_LINES = 30.0  # seconds between two log lines about a running trial
 
 
-class TrialBars:
+class TrialBars(ManyBars):
     """Follows the news of a search; other processes may work on it, so it looks at the trials of all of them."""
 
     def __init__(self, screen: Screen, search: Search) -> None:
-        self.screen, self.search = screen, search
-        self._began = self._last_line = time.monotonic()
+        super().__init__(screen, "trials")
+        self.search, self._began = search, time.monotonic()
         self._before = self._ended()
-        self._bars: Any = None
         self._tasks: dict[int, Any] = {}
 
     def __enter__(self) -> TrialBars:
-        if self.screen.live:
-            from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
-            columns = (
-                TextColumn("{task.description}", markup=False),
-                BarColumn(bar_width=20),
-                MofNCompleteColumn(),
-                TextColumn("{task.fields[note]}", markup=False),
-                TimeElapsedColumn(),
-            )
-            self._bars = Progress(*columns, console=console(stderr=True), transient=True)
-            self._all = self._bars.add_task("trials", total=self.search.request.trials, note="")
-            self._bars.start()
-            self._bars.update(self._all, completed=self._before)
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+        super().__enter__()
         if self._bars is not None:
-            self._bars.stop()
+            self._bars.update(self._all, total=self.search.request.trials, completed=self._before)
+        return self
 
     def __call__(self, news: News) -> None:
         """Handle what a process says."""
@@ -64,7 +46,7 @@ class TrialBars:
             self._bars.remove_task(self._tasks.pop(number))
         ended = self._ended()
         left = self._left(ended)
-        self._tell(f"[{ended}/{self.search.request.trials}] trial {number}: {self._how(number)}{left}")
+        self.tell(f"[{ended}/{self.search.request.trials}] trial {number}: {self._how(number)}{left}")
         if self._bars is not None:
             self._bars.update(self._all, completed=ended, note=left.lstrip("; "))
 
@@ -98,16 +80,8 @@ class TrialBars:
         if report is None:
             return
         if report.note:
-            self._tell(report.note)
+            self.tell(report.note)
         elif self._bars is not None and news.number in self._tasks:
             self._bars.update(self._tasks[news.number], completed=report.done, total=report.total or None)
         elif self._bars is None and time.monotonic() - self._last_line >= _BETWEEN_LINES:
-            self._tell(f"trial {news.number}: epoch {report.epoch} of {report.epochs}")
-
-    def _tell(self, text: str) -> None:
-        """A line above the bars, which another way of printing would run into."""
-        self._last_line = time.monotonic()
-        if self._bars is not None:
-            self._bars.console.print(text)
-        elif not self.screen.quiet:
-            console(stderr=True).print(text, soft_wrap=True)
+            self.tell(f"trial {news.number}: epoch {report.epoch} of {report.epochs}")
