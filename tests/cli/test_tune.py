@@ -86,6 +86,15 @@ def test_two_processes_at_once_and_one_of_them_killed(toys: Path) -> None:
     assert len(list(Path("runs").glob("TOYS-*/seed-0/result.json"))) == 6
 
 
+def test_one_command_with_several_processes(toys: Path, run: Run) -> None:
+    words = (*QUICK[:-1], 2, "--search", "reg_lambda", "--seeds", 0)
+    answer = run("tune", toys, *words, "--trials", 4, "--json")
+    assert answer.code == 0, answer.err
+    trials = journal(Path("tune/TOYS-adgcl"))
+    assert [trial["state"] for trial in trials] == ["COMPLETE"] * 4
+    assert len({json.dumps(trial["params"]) for trial in trials}) == 4 and answer.err.count("] trial ") == 4
+
+
 @pytest.mark.parametrize(
     ("words", "says"),
     [

@@ -201,7 +201,8 @@ def _finish(screen: Screen, search: Search, seeds: int, jobs: int | None) -> Non
         screen.warn(f"{elsewhere} trials are running elsewhere: the same command shows the result when they are done.")
     if lacking:
         screen.warn(f"No figures: {lacking} Then run the same command again; no trial is repeated.")
-    screen.say(f"Kept in {out}: " + ", ".join(path.name for path in paths))
+    names = [path.name for path in paths if path not in kept]
+    screen.say(f"Kept in {out}: {', '.join(names)}{' and the Records of the score' if kept else ''}")
     data = shlex.quote(str(search.request.source.data))
     screen.say(f"Next: adgcl pretrain {data} --config {shlex.quote(str(settings))} --out runs/tuned")
 

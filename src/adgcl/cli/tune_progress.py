@@ -37,7 +37,7 @@ class TrialBars(ManyBars):
             self._move(news)
         elif news.kind == "began":
             if self._bars is not None:
-                self._tasks[news.number] = self._bars.add_task(f"  trial {news.number}", total=None, note=news.text)
+                self._tasks[news.number] = self._bars.add_task(f"  trial {news.number}", total=None, note="")
         else:
             self._end(news.number)
 
@@ -81,7 +81,10 @@ class TrialBars(ManyBars):
             return
         if report.note:
             self.tell(report.note)
-        elif self._bars is not None and news.number in self._tasks:
-            self._bars.update(self._tasks[news.number], completed=report.done, total=report.total or None)
+            return
+        note = "  ".join(f"{name.replace('_', ' ')} {value:.3f}" for name, value in report.metrics.items())
+        if self._bars is not None and news.number in self._tasks:
+            task = self._tasks[news.number]
+            self._bars.update(task, completed=report.done, total=report.total or None, note=note)
         elif self._bars is None and time.monotonic() - self._last_line >= _BETWEEN_LINES:
-            self.tell(f"trial {news.number}: epoch {report.epoch} of {report.epochs}")
+            self.tell(f"trial {news.number}: epoch {report.epoch} of {report.epochs}  {note}")

@@ -200,6 +200,13 @@ def test_poor_trials_are_pruned(wanted: Wanted, monkeypatch: pytest.MonkeyPatch)
     assert [trial.last_step for trial in search.trials[5:]] == [1] * 3 and now[0] == 5 * 2 + 3
 
 
+def test_hyperband_lets_groups_compete(wanted: Wanted):
+    search = open_search(wanted("training.epochs=3", trials=6, pruner="hyperband"))
+    run_search(search, jobs=1)
+    assert len(search.trials) == 6 and {"COMPLETE"} <= set(states(search)) <= {"COMPLETE", "PRUNED"}
+    assert len({tuple(trial.params.values()) for trial in search.trials}) == 6
+
+
 def test_folds_that_train_their_own_networks_are_pruned_fold_by_fold(wanted: Wanted):
     request = wanted(method="supervised", searched=("lr",), trials=1)
     search = open_search(request)

@@ -10,7 +10,6 @@ from typing import Any
 
 from adgcl.core.errors import AdgclError, Interrupted, OutputError
 from adgcl.core.locks import BusyError, locked
-from adgcl.core.ranges import shown
 from adgcl.experiments.jobs import Job
 from adgcl.experiments.tuning.sampler import Values
 from adgcl.experiments.tuning.search import Search, SearchRequest, open_search
@@ -33,7 +32,6 @@ class News:
     kind: str
     number: int
     report: StepReport | None = None
-    text: str = ""
 
 
 class Pruning:
@@ -91,7 +89,7 @@ def run_trials(search: Search, send: Send) -> None:
 
 def _run(search: Search, trial: Any, values: Values, send: Send) -> None:
     number, job = trial.number, search.job(values)
-    send(News("began", number, text=described(values)))
+    send(News("began", number))
     try:
         result = _result(search, trial, job, send)
         value = job.plan.protocol.select(result, search.score, search.higher_is_better).valid
@@ -125,11 +123,6 @@ def _result(search: Search, trial: Any, job: Job, send: Send) -> SeedRun:
         claim(job.folder.parent, planned.run, planned.protocol, fingerprint(job.dataset.store))
         trackers: list[Tracker] = [messages, *planned.run.make_trackers(job.folder), watch]
         return planned.protocol.run_seed(job.dataset, planned.run, folder=job.folder, trackers=trackers)
-
-
-def described(values: Mapping[str, Any]) -> str:
-    """The values of a trial in a line: `reg_lambda=5, batch_size=32`."""
-    return ", ".join(f"{name.rpartition('.')[2]}={shown(value)}" for name, value in values.items())
 
 
 def reason(error: Exception) -> str:
