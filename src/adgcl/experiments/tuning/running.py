@@ -62,5 +62,5 @@ def _run_processes(search: Search, workers: int, on_news: Callable[[News], None]
                 running -= sum(1 for _ in executor.ends(_TICK))
             raise
     # The others have taken up what a process left behind when it died; if none could, there is work left.
-    if errors and (search.running()[0] or not search.over):
-        raise errors[0]
+    if search.running()[0] or not search.over:
+        raise errors[0] if errors else Interrupted("Stopped.")
