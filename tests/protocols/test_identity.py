@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ from adgcl.protocols.unsupervised import Unsupervised, UnsupervisedConfig
 from adgcl.training import run_config
 from adgcl.training.run_config import TrainingConfig
 from tests.cli.conftest import write_tu
+from tests.record_cases import a_record
 
 SMALL = ("encoder.hidden_dim=8", "encoder.num_layers=2", "training.epochs=2", "num_folds=2", "evaluate_every=1")
 REQUEST = Request("adgcl", assignments=SMALL)
@@ -132,6 +134,15 @@ def test_folders_that_version_0_3_0_made_are_found(toys, tmp_path):
     assert job(toys, work).folder.parent == old and job(toys, work).result() is not None
     assert job(toys, work, "evaluate_every=2").result() is None, "other settings of the protocol"
     assert job(toys, work, "reg_lambda=1").result() is None
+
+
+def test_data_divided_otherwise_is_other_work(toys, tmp_path):
+    """The same graphs and settings: only the user's word says that the test part is another."""
+    plain, divided = job(toys, tmp_path), job(replace(toys, split="random"), tmp_path)
+    assert plain.folder != divided.folder
+    record = a_record()
+    other = replace(record, data={**record.data, "split": "random"})
+    assert identity.identity_of(record) != identity.identity_of(other) and record.file_name != other.file_name
 
 
 def test_harmless_settings_make_no_difference(toys, tmp_path):

@@ -64,7 +64,8 @@ class Record:
         training = {
             k: v for k, v in self.config.get("training", {}).items() if k in ("epochs", "batch_size", "precision")
         }
-        text = json.dumps([settings, training, self.seeds], sort_keys=True)
+        split = self.data.get("split")
+        text = json.dumps([settings, training, self.seeds, *([split] if split else [])], sort_keys=True)
         digest = hashlib.sha256(text.encode()).hexdigest()[:8]
         return f"{self.cell_name}--{digest}.json"
 

@@ -108,7 +108,7 @@ def evaluate_loaded(
         planned = jobs[0].plan
         runs = [result for job in jobs if (result := job.result()) is not None]
         records = make_records(planned.protocol, jobs[0].dataset, planned.run, runs, row=planned.row, command=command)
-        return Judged(records, jobs[0].dataset, reused, jobs)
+        return Judged(_with_split(records, data.source), jobs[0].dataset, reused, jobs)
 
 
 def evaluate_run(
@@ -148,7 +148,7 @@ def evaluate_run(
             runs.append(protocol.judge_seed(rows, dataset, seed))
             on_seed(number * count + seed + 1, len(judged) * count)
         records += make_records(protocol, dataset, settings, runs, row=name, command=command)
-    return Judged(_with_notes(records, row, run, dataset), dataset)
+    return Judged(_with_split(_with_notes(records, row, run, dataset), source), dataset)
 
 
 def _row_of(run: Path, loaded: LoadedRun) -> str:
@@ -178,6 +178,13 @@ def _with_notes(records: list[Record], row: str, run: Path, dataset: Dataset) ->
         )
         for record in records
     ]
+
+
+def _with_split(records: list[Record], source: Source) -> list[Record]:
+    """Records that say how the user divided the data; published figures are about other graphs."""
+    if not source.split:
+        return records
+    return [replace(record, data={**record.data, "split": source.split}, published=None) for record in records]
 
 
 def default_jobs(run: RunConfig) -> int:

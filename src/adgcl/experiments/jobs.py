@@ -11,6 +11,7 @@ from typing import Any
 
 from adgcl.core.errors import AdgclError, ConfigError
 from adgcl.core.locks import Holder, holder_of, is_locked, locked
+from adgcl.core.safe_text import file_name
 from adgcl.data.dataset import Dataset
 from adgcl.experiments.planning import Plan, Request, plan
 from adgcl.experiments.source import LoadedSource, Source
@@ -143,7 +144,10 @@ class Job:
         return plan(self.data.content, request, protocol=self.protocol)
 
     def _folder(self, judging: ProtocolConfig) -> Path:
-        base = work_folder(self.work, self.dataset, self.plan.run, make_protocol(judging))
+        # The settings of a run do not say how its data was divided, nor do the graphs.
+        split = self.data.source.split
+        place = self.work / file_name(f"split-{split}") if split else self.work
+        base = work_folder(place, self.dataset, self.plan.run, make_protocol(judging))
         return base / f"seed-{self.seed}"
 
     def _taken(self) -> dict[str, Any]:

@@ -94,9 +94,8 @@ def read_settings(tree: Mapping[str, Any], protocol: str, score: str | None = No
 
 def identity_of(record: Record) -> str:
     """What must agree for two Records to be about the same work, whatever their seeds."""
-    return _record_identity(
-        json.dumps(record.config, sort_keys=True), record.protocol, record.probe, record.data.get("fingerprint") or ""
-    )
+    data = f"{record.data.get('fingerprint') or ''}{record.data.get('split') or ''}"
+    return _record_identity(json.dumps(record.config, sort_keys=True), record.protocol, record.probe, data)
 
 
 @cache

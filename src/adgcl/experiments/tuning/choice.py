@@ -19,8 +19,6 @@ from adgcl.experiments.tuning.search import Search
 from adgcl.experiments.tuning.storage import import_optuna
 
 TUNED, START = "tuned", "start"
-# Seeds of the final score are kept apart from those that cross-validate the same settings.
-_WORK = "held-out"
 _STATES = {"COMPLETE": "finished", "PRUNED": "pruned", "FAIL": "failed"}
 _FEWEST = 4  # trials from which anything can be said about what mattered
 
@@ -133,7 +131,7 @@ def final_scores(
 ) -> list[Record]:
     """The scores, on graphs that took no part in the search, of the best settings and of those it started from."""
     data = LoadedSource.of(search.data.test_source)
-    work = Work(search.request.work / _WORK, jobs)
+    work = Work(search.request.work, jobs)
     records = []
     for name, values in ((TUNED, best.values), (START, {})):
         request = search.request.request
