@@ -137,6 +137,13 @@ def test_optuna_is_an_extra(toys: Path, run: Run, monkeypatch: pytest.MonkeyPatc
     assert answer.code == 1 and 'pip install "adgcl[tune]"' in answer.err
 
 
+def test_a_small_space_ends_early(toys: Path, run: Run) -> None:
+    words = ("--method", "statistics", "--search", "iterations=1,2", "--seeds", 0, "--jobs", 1)
+    answer = run("tune", toys, *words, "--trials", 9)
+    assert answer.code == 0 and "2 trials: 2 finished" in answer.out and "all have been tried" in answer.out
+    assert "[2/2] trial" in answer.err
+
+
 def test_another_search_in_the_same_folder(toys: Path, run: Run) -> None:
     assert run("tune", toys, *QUICK, "--trials", 1, "--seeds", 0, "--search", "reg_lambda").code == 0
     answer = run("tune", toys, *QUICK, "--trials", 2, "--search", "encoder_lr")

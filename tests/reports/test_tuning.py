@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from adgcl.experiments.tuning.choice import Outcome
@@ -27,7 +28,8 @@ def _outcome(higher: bool = True) -> Outcome:
         _trial(4, 75.5), _trial(5, 71.0), _trial(6, None, "failed", "NaN"),
     ]  # fmt: skip
     shares = dict(zip(_SPACE, (0.5, 0.2, 0.15, 0.1, 0.05)))
-    return Outcome("AD-GCL on TOYS", "adgcl tune TOYS", "accuracy", higher, _SPACE, trials, shares)
+    start = {name: trials[0][name] for name in _SPACE}
+    return Outcome("AD-GCL on TOYS", "adgcl tune TOYS", "accuracy", higher, _SPACE, start, trials, shares)
 
 
 def test_the_best_come_first_and_the_earlier_of_equals():
@@ -38,6 +40,8 @@ def test_the_best_come_first_and_the_earlier_of_equals():
 def test_the_table_fits_a_terminal_and_shows_the_start():
     text = to_text(best_table(_outcome()), 80)
     assert all(len(line) <= 80 for line in text.splitlines())
+    other = replace(_outcome(), start=dict.fromkeys(_SPACE))
+    assert "start" not in to_text(best_table(other), 80), "no trial need have the starting settings"
     assert "start (#0)" in text and "75.50 ◂" in text and "reg_lambda" in text and "method." not in text
 
 

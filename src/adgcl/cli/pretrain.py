@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -11,7 +10,7 @@ import typer
 
 from adgcl.cli import options
 from adgcl.cli.reading import Reading, reads_data
-from adgcl.cli.requests import make_request, make_source
+from adgcl.cli.requests import data_words, label_words, make_request, make_source
 from adgcl.cli.screen import Screen
 
 if TYPE_CHECKING:
@@ -136,15 +135,7 @@ def _print_next(screen: Screen, done: Pretrained, source: Source) -> None:
     """The two commands that most people want now, with the columns they named."""
     from adgcl.methods.base import METHODS
 
-    columns = {
-        "--smiles-column": source.smiles_column,
-        "--id-column": source.id_column,
-        "--sheet": source.sheet,
-    }
-    words = [word for name, value in columns.items() if value for word in (name, value)]
-    words += ["--keep-largest-fragment"] if source.keep_largest_fragment else []
-    data = shlex.join([str(source.data), *words])
-    labels = shlex.join([word for name in source.label_columns for word in ("--label-column", name)])
+    data, labels = data_words(source), label_words(source)
     screen.say(f"\nNext:\n  adgcl embed {done.folder} {data} --out embeddings.parquet")
     method = METHODS[done.run.method.name]
     if method.needs_labels and not method.computed_labels:

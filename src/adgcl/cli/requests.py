@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,6 +22,23 @@ def make_source(data: str, label_columns: Sequence[str] | None = None, **reading
     from adgcl.experiments.source import Source
 
     return Source(data, label_columns=tuple(label_columns or ()), **reading)
+
+
+def data_words(source: Source) -> str:
+    """The words of a command that name the data, and how it is read apart from its labels."""
+    columns = {
+        "--smiles-column": source.smiles_column,
+        "--id-column": source.id_column,
+        "--sheet": source.sheet,
+    }
+    words = [word for name, value in columns.items() if value for word in (name, value)]
+    words += ["--keep-largest-fragment"] if source.keep_largest_fragment else []
+    return shlex.join([str(source.data), *words])
+
+
+def label_words(source: Source) -> str:
+    """Those that name its labels."""
+    return shlex.join([word for name in source.label_columns for word in ("--label-column", name)])
 
 
 def make_request(

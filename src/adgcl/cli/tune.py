@@ -10,7 +10,7 @@ import typer
 
 from adgcl.cli import options
 from adgcl.cli.reading import Reading, reads_data
-from adgcl.cli.requests import given, make_request, make_source
+from adgcl.cli.requests import data_words, given, label_words, make_request, make_source
 from adgcl.cli.screen import Screen, table
 from adgcl.cli.typed import typed_command
 from adgcl.core.files import check_writable
@@ -18,7 +18,8 @@ from adgcl.core.files import check_writable
 if TYPE_CHECKING:
     from adgcl.core.records import Record
     from adgcl.experiments.tuning.choice import Best
-    from adgcl.experiments.tuning.search import Search, SearchRequest, Settled
+    from adgcl.experiments.tuning.search import Search
+    from adgcl.experiments.tuning.settling import SearchRequest, Settled
 
 _PANEL = "The search"
 
@@ -106,7 +107,8 @@ def tune(
       adgcl tune MUTAG -n 100 --storage postgresql://me@host/optuna
     """
     from adgcl.cli.progress import Bars
-    from adgcl.experiments.tuning.search import SearchRequest, open_search, settle
+    from adgcl.experiments.tuning.search import open_search
+    from adgcl.experiments.tuning.settling import SearchRequest, settle
 
     screen = Screen(as_json, quiet)
     training = {"epochs": epochs, "batch_size": batch_size, "device": device, "precision": precision}
@@ -203,8 +205,21 @@ def _finish(screen: Screen, search: Search, seeds: int, jobs: int | None) -> Non
         screen.warn(f"No figures: {lacking} Then run the same command again; no trial is repeated.")
     names = [path.name for path in paths if path not in kept]
     screen.say(f"Kept in {out}: {', '.join(names)}{' and the Records of the score' if kept else ''}")
-    data = shlex.quote(str(search.request.source.data))
-    screen.say(f"Next: adgcl pretrain {data} --config {shlex.quote(str(settings))} --out runs/tuned")
+    if search.wanted < search.request.trials:
+        screen.say(f"There are no more than {search.wanted} combinations: all have been tried.")
+    _print_next(screen, search, settings)
+
+
+def _print_next(screen: Screen, search: Search, settings: Path) -> None:
+    """The command that most people want now: training, or where that needs labels, evaluating."""
+    from adgcl.methods.base import METHODS
+
+    source, method = search.request.source, METHODS[search.base.run.method.name]
+    data, file = data_words(source), shlex.quote(str(settings))
+    if method.needs_labels and not method.computed_labels:
+        screen.say(f"Next: adgcl evaluate {' '.join(filter(None, (data, label_words(source))))} --config {file}")
+    else:
+        screen.say(f"Next: adgcl pretrain {data} --config {file} --out runs/tuned")
 
 
 def _tested(screen: Screen, search: Search, best: Best, seeds: int, jobs: int | None) -> list[Record]:

@@ -28,7 +28,7 @@ class TrialBars(ManyBars):
     def __enter__(self) -> TrialBars:
         super().__enter__()
         if self._bars is not None:
-            self._bars.update(self._all, total=self.search.request.trials, completed=self._before)
+            self._bars.update(self._all, total=self.search.wanted, completed=self._before)
         return self
 
     def __call__(self, news: News) -> None:
@@ -46,7 +46,7 @@ class TrialBars(ManyBars):
             self._bars.remove_task(self._tasks.pop(number))
         ended = self._ended()
         left = self._left(ended)
-        self.tell(f"[{ended}/{self.search.request.trials}] trial {number}: {self._how(number)}{left}")
+        self.tell(f"[{ended}/{self.search.wanted}] trial {number}: {self._how(number)}{left}")
         if self._bars is not None:
             self._bars.update(self._all, completed=ended, note=left.lstrip("; "))
 
@@ -67,7 +67,7 @@ class TrialBars(ManyBars):
 
     def _left(self, ended: int) -> str:
         """The time left, by how fast all processes together have gone since this one began."""
-        rest, done = self.search.request.trials - ended, ended - self._before
+        rest, done = self.search.wanted - ended, ended - self._before
         if rest <= 0 or done <= 0:
             return ""
         return f"; about {seconds_label((time.monotonic() - self._began) / done * rest)} left"

@@ -10,7 +10,7 @@ import pytest
 
 from adgcl.experiments.planning import Request
 from adgcl.experiments.source import Source
-from adgcl.experiments.tuning.search import SearchRequest
+from adgcl.experiments.tuning.settling import SearchRequest
 from tests.experiments.conftest import SMALL
 
 Wanted = Callable[..., SearchRequest]

@@ -56,6 +56,8 @@ def test_the_start_always_belongs_to_the_space(toys: Path):
     found, _ = planned(toys, "temperature=3")
     space = make_space(found, Request("adgcl"))
     assert space["method.temperature"] == Range(0.05, 3.0, log=True)
+    own = make_space(found, Request("adgcl"), ("temperature=0.1..0.5",))
+    assert own == {"method.temperature": Range(0.1, 0.5, log=True)}, "unless the user wrote it"
 
 
 def test_only_what_is_asked_for(toys: Path):

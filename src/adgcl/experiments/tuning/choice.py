@@ -37,13 +37,14 @@ class Best:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What reports show of a search: its trials as rows, what was searched, what mattered, and the final Records."""
+    """What reports show of a search: what was searched, from where, its trials, what mattered, the final Records."""
 
     title: str
     command: str
     metric: str
     higher_is_better: bool
     space: dict[str, str]
+    start: Values
     trials: list[Row]
     importance: dict[str, float] = field(default_factory=dict)
     records: list[Record] = field(default_factory=list)
@@ -58,6 +59,7 @@ def outcome_of(search: Search, records: Sequence[Record] = ()) -> Outcome:
         task.metric,
         task.higher_is_better,
         {name: str(range_) for name, range_ in search.space.items()},
+        search.start,
         rows_of(search),
         importance(search),
         list(records),

@@ -9,7 +9,8 @@ from adgcl.core.errors import Interrupted
 from adgcl.core.files import ensure_folder
 from adgcl.core.provenance import available_cores
 from adgcl.experiments.evaluation import default_jobs
-from adgcl.experiments.tuning.search import Search, SearchRequest
+from adgcl.experiments.tuning.search import Search
+from adgcl.experiments.tuning.settling import SearchRequest
 from adgcl.experiments.tuning.trials import News, run_trials, work_on
 from adgcl.jobs.executor import EXECUTORS, Failed
 
@@ -20,7 +21,7 @@ def run_search(search: Search, jobs: int | None = None, on_news: Callable[[News]
     """Run trials until there are as many as asked for, this command's and others' together."""
     request = search.request
     ensure_folder(request.work)
-    left = max(request.trials - sum(trial.state.is_finished() for trial in search.trials), 1)
+    left = max(search.wanted - sum(trial.state.is_finished() for trial in search.trials), 1)
     workers = min(jobs or default_jobs(search.base.run), left)
     try:
         if workers == 1:

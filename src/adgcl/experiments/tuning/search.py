@@ -6,7 +6,6 @@ import json
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any
 
 from adgcl.core.config import Tree, differences
@@ -15,46 +14,16 @@ from adgcl.core.locks import BusyError, locked, locked_file
 from adgcl.core.ranges import Range
 from adgcl.experiments.jobs import Job
 from adgcl.experiments.planning import Plan, Request
-from adgcl.experiments.source import Source
 from adgcl.experiments.tuning.development import Development
 from adgcl.experiments.tuning.sampler import Values, combinations, make_sampler, suggested
-from adgcl.experiments.tuning.space import make_space, value_at
+from adgcl.experiments.tuning.settling import SearchRequest, settle, values_at
 from adgcl.experiments.tuning.storage import Storage, explained, import_optuna, open_storage, public_address
 from adgcl.graphs.store.fingerprint import fingerprint
 from adgcl.protocols.identity import settings_of
 
-PRUNERS = ("median", "hyperband", "none")
 _ESSENCE, _PLACE = "adgcl", "place"
 # Trials that finish before any is pruned.
 _STARTUP = 5
-
-
-@dataclass(frozen=True)
-class SearchRequest:
-    """What is searched, on which data, how, and where it is kept; every process of a search gets the same."""
-
-    source: Source
-    request: Request
-    trials: int
-    out: Path
-    searched: tuple[str, ...] = ()
-    seed: int = 0
-    pruner: str = "median"
-    storage: str = ""
-    study: str = "adgcl"
-    work: Path = Path("runs")
-    command: str = ""
-
-    def __post_init__(self) -> None:
-        if self.trials < 1:
-            raise ConfigError(f"A search needs at least one trial, not {self.trials}.", "Say --trials 20.")
-        if self.pruner not in PRUNERS:
-            raise ConfigError(f"There is no pruner called {self.pruner!r}.", f"Use {', '.join(PRUNERS)}.")
-
-    @property
-    def where(self) -> str:
-        """The address of the storage, or the path of the journal."""
-        return self.storage or str(self.out / "journal.log")
 
 
 @dataclass(eq=False)
@@ -77,6 +46,11 @@ class Search:
     def higher_is_better(self) -> bool:
         return self.data.content.task.higher_is_better
 
+    @property
+    def start(self) -> Values:
+        """The values of the searched settings where it starts."""
+        return values_at(self.base, self.space)
+
     def job(self, values: Mapping[str, Any]) -> Job:
         """One seed with these values, on the data that a search sees."""
         return Job(self.request.request, self.data, self.request.seed, self.request.work, values=values)
@@ -94,9 +68,14 @@ class Search:
             return list(self.study.get_trials(deepcopy=False))
 
     @property
+    def wanted(self) -> int:
+        """How many trials there will be: as many as asked for, or all that there can be."""
+        return int(min(self.request.trials, combinations(self.space)))
+
+    @property
     def over(self) -> bool:
         """Whether no further trial may begin."""
-        return len(self.trials) >= min(self.request.trials, combinations(self.space))
+        return len(self.trials) >= self.wanted
 
     @contextmanager
     def claimed(self) -> Iterator[tuple[Any, Values] | None]:
@@ -152,32 +131,6 @@ class Search:
         return locked_file(self.storage.claims / f"trial-{number}")
 
 
-@dataclass(frozen=True)
-class Settled:
-    """What a search will be about: its data, the settings it starts from, and its ranges."""
-
-    request: Request
-    data: Development
-    base: Plan
-    space: dict[str, Range]
-
-    @property
-    def start(self) -> Values:
-        """The values of the searched settings at the start."""
-        tree = self.base.run.to_tree()
-        return {name: value_at(tree, name) for name in self.space}
-
-
-def settle(request: SearchRequest, progress: Any = None) -> Settled:
-    """Load the data and check every setting; nothing is begun yet."""
-    import_optuna()
-    data = Development.of(request.source, progress)
-    asked = request.request.with_flags({"protocol": {"mode": "strict"}})
-    base = Job(asked, data, request.seed, request.work).plan
-    _check(base, data)
-    return Settled(asked, data, base, make_space(base, request.request, request.searched))
-
-
 def open_search(request: SearchRequest, progress: Any = None) -> Search:
     """Load the data, check every setting, and open or begin the study; one of another search is refused."""
     settled = settle(request, progress)
@@ -196,16 +149,6 @@ def open_search(request: SearchRequest, progress: Any = None) -> Search:
         sampler.whole = study
         _check_essence(study, _essence(request, data, base, space), request)
     return Search(replace(request, request=settled.request), data, base, space, storage, study)
-
-
-def _check(base: Plan, data: Development) -> None:
-    if not base.protocol.evaluates:
-        raise ConfigError(f"The protocol {base.protocol.name!r} evaluates nothing.", "Name another with --protocol.")
-    if base.judging.mode != "strict":
-        raise ConfigError(
-            "A search looks at validation data alone, so it evaluates in strict mode.", "Leave out the mode."
-        )
-    base.protocol.check_data(data.seen(base.run.data))
 
 
 def _pruner(name: str, base: Plan) -> Any:

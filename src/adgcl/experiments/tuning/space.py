@@ -20,9 +20,11 @@ _SECTIONS = ("method", "encoder", "training")
 def make_space(plan: Plan, request: Request, asked: Sequence[str] = ()) -> dict[str, Range]:
     """What to search: every setting with a range that the user has not set, or only those that are `asked` for.
 
-    Each entry of `asked` is a setting, or `setting=range`. All ranges are made wide enough for the starting settings.
+    Each entry of `asked` is a setting, or `setting=range`. Ranges are made wide enough for the starting settings, but
+    not those that the user wrote.
     """
-    known = _known(plan.run)
+    tree = plan.run.to_tree()
+    known = {name: range_.including(value_at(tree, name)) for name, range_ in _known(plan.run).items()}
     settled = _settled(plan, request)
     if asked:
         chosen = dict(_asked(line, plan, known) for line in asked)
@@ -35,8 +37,7 @@ def make_space(plan: Plan, request: Request, asked: Sequence[str] = ()) -> dict[
             f"There is nothing to search: no setting of {plan.run.method.name} is open.",
             "Name settings and ranges with --search reg_lambda=0.1..10, or set fewer of them.",
         )
-    tree = plan.run.to_tree()
-    return {name: range_.including(value_at(tree, name)) for name, range_ in chosen.items()}
+    return chosen
 
 
 def value_at(tree: Mapping[str, Any], name: str) -> Any:

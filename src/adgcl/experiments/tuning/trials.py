@@ -12,7 +12,8 @@ from adgcl.core.errors import AdgclError, Interrupted, OutputError
 from adgcl.core.locks import BusyError, locked
 from adgcl.experiments.jobs import Job
 from adgcl.experiments.tuning.sampler import Values
-from adgcl.experiments.tuning.search import Search, SearchRequest, open_search
+from adgcl.experiments.tuning.search import Search, open_search
+from adgcl.experiments.tuning.settling import SearchRequest
 from adgcl.experiments.tuning.storage import StorageError, explained, import_optuna
 from adgcl.graphs.store.fingerprint import fingerprint
 from adgcl.jobs.executor import Send

@@ -21,9 +21,9 @@ def ranked(found: Outcome) -> list[Row]:
 
 
 def best_table(found: Outcome, count: int = 3) -> Table:
-    """Settings down, trials across: the first, which has the starting settings, and the best ones."""
+    """Settings down, trials across: the one with the starting settings, and the best ones."""
     best = ranked(found)[:count]
-    start = [trial for trial in found.trials[:1] if trial["status"] == "finished"]
+    start = [trial for trial in ranked(found) if all(trial[name] == found.start[name] for name in found.space)]
     across = [*(trial for trial in start if trial not in best), *best]
     heads = [f"start (#{t['trial']})" if t in start else f"#{t['trial']}" for t in across]
     columns = [Column("setting", "name"), Column("searched"), *(Column(head, "number") for head in heads)]
