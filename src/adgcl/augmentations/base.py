@@ -11,6 +11,7 @@ from adgcl.core.registry import Registry
 from adgcl.graphs.kernels.ops import rows
 from adgcl.graphs.store.batch import GraphBatch
 from adgcl.graphs.store.view import View
+from adgcl.parallel.collectives import average
 
 
 class Augmented(NamedTuple):
@@ -30,7 +31,7 @@ class Augmentation(nn.Module):
 def mean_over_graphs(values: Tensor, owner: Tensor, num_graphs: int) -> Tensor:
     """The mean of `values [items]` over the items of each graph, then over the graphs that have any; else 0."""
     counts = torch.bincount(owner, minlength=num_graphs)
-    share = 1.0 / (counts * (counts > 0).sum())
+    share = 1.0 / (counts * average((counts > 0).sum()))
     return torch.dot(values, rows(share, owner))
 
 

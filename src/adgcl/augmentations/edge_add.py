@@ -23,6 +23,7 @@ class EdgeAdd(EdgeScores):
     """
 
     def draw(self, node_emb: Tensor, batch: GraphBatch, generator: torch.Generator) -> Augmented:
+        generator = batch.own(generator)
         one, other = candidate_pairs(batch, self.gate.candidates, generator)
         source, target = torch.cat((one, other)), torch.cat((other, one))
         logits, noise = self.pair_logits(node_emb, source, target), self._noise(len(one), generator)

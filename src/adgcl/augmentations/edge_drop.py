@@ -35,7 +35,7 @@ class EdgeDrop(EdgeScores):
 
     def noise(self, batch: GraphBatch, generator: torch.Generator) -> Tensor:
         """Random noise for each edge, to be added to its logit."""
-        noise = logistic_noise(batch.num_edges, generator)
+        noise = batch.drawn("edges", lambda count: logistic_noise(count, generator))
         if self.gate.tied and batch.reverse is not None:
             first = torch.minimum(batch.reverse, torch.arange(batch.num_edges, device=batch.device))
             noise = rows(noise, first)

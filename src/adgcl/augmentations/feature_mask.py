@@ -20,5 +20,6 @@ class FeatureMask(NodeScores):
     """
 
     def draw(self, node_emb: Tensor, batch: GraphBatch, generator: torch.Generator) -> Augmented:
-        keep = self.gated(self.node_logits(node_emb), logistic_noise(batch.num_nodes, generator))
+        noise = batch.drawn("nodes", lambda count: logistic_noise(count, generator))
+        keep = self.gated(self.node_logits(node_emb), noise)
         return Augmented(View(feature_keep=keep), mean_over_graphs(1 - keep, batch.batch, batch.num_graphs))

@@ -21,7 +21,8 @@ class NodeDrop(NodeScores):
     """
 
     def draw(self, node_emb: Tensor, batch: GraphBatch, generator: torch.Generator) -> Augmented:
-        logits, noise = self.node_logits(node_emb), logistic_noise(batch.num_nodes, generator)
+        noise = batch.drawn("nodes", lambda count: logistic_noise(count, generator))
+        logits = self.node_logits(node_emb)
         node_keep = self.gated(logits, noise)
         if self.gate.hard:
             node_keep = one_left(node_keep, logits.detach() + noise, batch)

@@ -60,9 +60,14 @@ def share(counts: Tensor, ratio: float, chosen: Tensor) -> Tensor:
     return exact.to(counts.device) * chosen
 
 
-def drawn(owner: Tensor, counts: Tensor, generator: torch.Generator) -> Tensor:
-    """Mark exactly `counts[g]` items of each graph g; every subset is equally likely."""
-    return smallest(whole_numbers(len(owner), generator), owner, counts)
+def drawn_nodes(batch: GraphBatch, counts: Tensor, generator: torch.Generator) -> Tensor:
+    """Mark exactly `counts[g]` nodes of each graph g; every subset is equally likely."""
+    return smallest(batch.drawn("nodes", lambda count: whole_numbers(count, generator)), batch.batch, counts)
+
+
+def drawn_edges(batch: GraphBatch, counts: Tensor, generator: torch.Generator) -> Tensor:
+    """The same for edges."""
+    return smallest(batch.drawn("edges", lambda count: whole_numbers(count, generator)), edge_owner(batch), counts)
 
 
 def smallest(keys: Tensor, owner: Tensor, counts: Tensor) -> Tensor:

@@ -11,6 +11,7 @@ from adgcl.augmentations.base import Augmentation, Augmented
 from adgcl.augmentations.random_base import FIXED, RandomConfig, edges_gone
 from adgcl.graphs.store.batch import GraphBatch
 from adgcl.graphs.store.view import View, combined
+from adgcl.parallel.collectives import anywhere
 
 
 class RandomChoice(Augmentation):
@@ -28,7 +29,7 @@ class RandomChoice(Augmentation):
 
     def view(self, batch: GraphBatch, choice: Tensor, generator: torch.Generator) -> View:
         """A View in which graph g is changed by augmentation number `choice[g]`."""
-        drawn = torch.unique(choice).tolist()
+        drawn = anywhere(torch.bincount(choice, minlength=len(self.pool)) > 0).nonzero().flatten().tolist()
         return combined([self.pool[number].view(batch, choice == number, generator) for number in drawn])
 
 
@@ -44,4 +45,6 @@ def checked_pool(pool: tuple[str, ...]) -> tuple[str, ...]:
 
 def choices(weights: Tensor, batch: GraphBatch, generator: torch.Generator) -> Tensor:
     """A number for every graph, drawn with probabilities proportional to `weights`."""
-    return torch.multinomial(weights, batch.num_graphs, replacement=True, generator=generator)
+    return batch.drawn(
+        "graphs", lambda count: torch.multinomial(weights, count, replacement=True, generator=generator)
+    )

@@ -5,7 +5,15 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from adgcl.augmentations.random_base import FIXED, RandomAugmentation, drawn, edge_owner, share, whole_numbers
+from adgcl.augmentations.random_base import (
+    FIXED,
+    RandomAugmentation,
+    drawn_edges,
+    edge_owner,
+    share,
+    smallest,
+    whole_numbers,
+)
 from adgcl.graphs.kernels.added import are_edges
 from adgcl.graphs.kernels.ops import rows
 from adgcl.graphs.store.batch import GraphBatch
@@ -24,19 +32,18 @@ class RandomEdgeDrop(RandomAugmentation):
 
     def _dropped(self, batch: GraphBatch, chosen: Tensor, generator: torch.Generator) -> tuple[Tensor, Tensor]:
         """Which edges are dropped, and how many draws were made in each graph."""
-        owner = edge_owner(batch)
         if not self.config.tied or batch.reverse is None:
             counts = share(batch.edge_counts, self.config.ratio, chosen)
-            return drawn(owner, counts, generator), counts
+            return drawn_edges(batch, counts, generator), counts
         # The direction that comes first decides for both.
         place = torch.arange(batch.num_edges, device=batch.device)
         first = torch.minimum(place, batch.reverse)
         speaks = (place == first).nonzero().squeeze(1)
-        owner = rows(owner, speaks)
+        owner = rows(edge_owner(batch), speaks)
         pairs = torch.bincount(owner, minlength=batch.num_graphs)
         counts = share(pairs, self.config.ratio, chosen)
         gone = torch.zeros(batch.num_edges, dtype=torch.bool, device=batch.device)
-        gone[speaks] = drawn(owner, counts, generator)
+        gone[speaks] = smallest(whole_numbers(len(owner), batch.own(generator)), owner, counts)
         return rows(gone, first), counts
 
 
@@ -58,7 +65,7 @@ class RandomEdgePerturb(RandomEdgeDrop):
         if not len(owner):
             return None
         first, size = rows(batch.node_ptr, owner), rows(batch.node_counts, owner)
-        source, target = (first + whole_numbers(len(owner), generator) % size for _ in range(2))
+        source, target = (first + whole_numbers(len(owner), batch.own(generator)) % size for _ in range(2))
         if self.config.tied:
             source, target = torch.cat((source, target)), torch.cat((target, source))
         new = (source != target) & ~are_edges(batch, source, target)

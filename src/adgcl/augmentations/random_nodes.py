@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from adgcl.augmentations.random_base import FIXED, RandomAugmentation, drawn, share
+from adgcl.augmentations.random_base import FIXED, RandomAugmentation, drawn_nodes, share
 from adgcl.graphs.store.batch import GraphBatch
 from adgcl.graphs.store.view import View
 
@@ -16,7 +16,7 @@ class RandomNodeDrop(RandomAugmentation):
 
     def view(self, batch: GraphBatch, chosen: Tensor, generator: torch.Generator) -> View:
         counts = share(batch.node_counts, self.config.ratio, chosen)
-        return View(node_keep=1.0 - drawn(batch.batch, counts, generator).float())
+        return View(node_keep=1.0 - drawn_nodes(batch, counts, generator).float())
 
 
 @FIXED.register("random_feature_mask")
@@ -29,7 +29,7 @@ class RandomFeatureMask(RandomAugmentation):
 
     def view(self, batch: GraphBatch, chosen: Tensor, generator: torch.Generator) -> View:
         counts = share(batch.node_counts, self.config.ratio, chosen)
-        return View(feature_keep=1.0 - drawn(batch.batch, counts, generator).float())
+        return View(feature_keep=1.0 - drawn_nodes(batch, counts, generator).float())
 
 
 @FIXED.register("identity")

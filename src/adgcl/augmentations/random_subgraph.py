@@ -39,8 +39,11 @@ class RandomSubgraph(RandomAugmentation):
 
 def _arrival_times(batch: GraphBatch, rounds: int, generator: torch.Generator) -> Tensor:
     """When each node is discovered from a random first node of its graph; never, if all paths exceed `rounds` edges."""
-    start = batch.node_ptr[:-1] + whole_numbers(batch.num_graphs, generator) % batch.node_counts
-    clock = torch.empty(batch.num_nodes, device=batch.device).exponential_(generator=generator)
+    place = batch.drawn("graphs", lambda count: whole_numbers(count, generator))
+    start = batch.node_ptr[:-1] + place % batch.node_counts
+    clock = batch.drawn(
+        "nodes", lambda count: torch.empty(count, device=batch.device).exponential_(generator=generator)
+    )
     never = torch.full_like(clock, torch.inf)
     arrival = never.index_fill(0, start, 0.0)
     for _ in range(rounds):

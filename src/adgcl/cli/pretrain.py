@@ -38,6 +38,9 @@ def pretrain(
     assignments: options.Assignments = None,
     trackers: options.Trackers = None,
     resume: Annotated[bool, typer.Option("--resume", help="Continue the run in --out.")] = False,
+    max_hours: Annotated[
+        float | None, typer.Option("--max-hours", min=0.0, help="Save and stop after this time; --resume continues.")
+    ] = None,
     *,
     reading: Reading,
     as_json: options.Json = False,
@@ -47,7 +50,7 @@ def pretrain(
 
     Settings come from the preset of the method and the kind of data (or
     --preset), then --config, then flags, then --set. Ctrl-C saves; --resume
-    continues.
+    continues. Several processes train together under torchrun.
 
     \b
     Examples:
@@ -56,9 +59,11 @@ def pretrain(
       adgcl pretrain MUTAG --out runs/mutag --set reg_lambda=1
       adgcl pretrain MUTAG --out runs/mutag --resume --epochs 300
       adgcl pretrain ZINC-250K --preset adgcl-transfer --out runs/zinc250k
+      torchrun --nproc-per-node 2 -m adgcl pretrain ZINC-250K --out runs/zinc
     """
+    from adgcl.parallel.world import joined
+
     screen = Screen(as_json, quiet)
-    source = make_source(data, **reading)
     training: dict[str, Any] = {
         "epochs": epochs,
         "batch_size": batch_size,
@@ -68,8 +73,13 @@ def pretrain(
         "start_from": start_from,
         "trackers": trackers,
     }
-    request = replace(make_request(method, config, assignments, **training), preset=preset)
-    done = _run(screen, source, out, request, resume)
+    with joined() as world:
+        source = make_source(data, **reading)
+        request = replace(make_request(method, config, assignments, **training), preset=preset)
+        limit = None if max_hours is None else max_hours * 3600
+        done = _run(screen if world.leads else None, source, out, request, resume, limit)
+    if not world.leads:
+        return
     if done.remark:
         screen.warn(done.remark)
     screen.emit(_summary(done))
@@ -77,11 +87,17 @@ def pretrain(
     _print_next(screen, done, source)
 
 
-def _run(screen: Screen, source: Source, out: Path, request: Request, resume: bool) -> Pretrained:
+def _run(
+    screen: Screen | None, source: Source, out: Path, request: Request, resume: bool, limit: float | None
+) -> Pretrained:
+    """Train, and show how it goes unless there is no screen."""
     from adgcl.cli.bad_rows import show_bad_rows, show_mixtures
     from adgcl.cli.progress import Bars
     from adgcl.experiments import pretraining
     from adgcl.training.trackers import Adviser, ProgressBar, Tracker
+
+    if screen is None:
+        return pretraining.pretrain(source, out, request, resume=resume, max_seconds=limit)
 
     def announce(dataset: Dataset) -> None:
         bad_rows = dataset.bad_rows
@@ -91,7 +107,14 @@ def _run(screen: Screen, source: Source, out: Path, request: Request, resume: bo
     with Bars(screen) as bars:
         trackers: list[Tracker] = [ProgressBar("pretrain", screen.live, screen.aside), Adviser(screen.warn)]
         return pretraining.pretrain(
-            source, out, request, resume=resume, trackers=trackers, progress=bars, on_loaded=announce
+            source,
+            out,
+            request,
+            resume=resume,
+            trackers=trackers,
+            progress=bars,
+            on_loaded=announce,
+            max_seconds=limit,
         )
 
 

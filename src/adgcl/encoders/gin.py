@@ -19,6 +19,7 @@ from adgcl.graphs.kernels.added import with_added_messages
 from adgcl.graphs.kernels.ops import neighbour_sum
 from adgcl.graphs.kernels.precision import wide_products
 from adgcl.graphs.store.batch import GraphBatch
+from adgcl.parallel.collectives import shares_statistics
 
 
 class GINLayer(nn.Module):
@@ -36,7 +37,7 @@ class GINLayer(nn.Module):
         self.last, self.dropout = last, Dropout(config.dropout)
 
     def forward(self, h: Tensor, batch: GraphBatch, stack: Stack, edges: object) -> Tensor:
-        if self.norm is None or not stack.last_edges_only:
+        if self.norm is None or not stack.last_edges_only or (self.training and shares_statistics()):
             parts = [neighbour_sum(p, batch, keep) for p, keep in zip(h.chunk(stack.copies), stack.edge_keeps)]
             sums = with_added_messages(torch.cat(parts), h, stack.added)
             h = self.second(self.first(h + sums).relu())
@@ -79,7 +80,8 @@ class GIN(Encoder):
         )
 
     def states(self, h: Tensor, batch: GraphBatch, stack: Stack, edges: object) -> Sequence[Tensor]:
-        if self.config.dropout or not self.config.batch_norm or not stack.last_edges_only:
+        shared = self.training and shares_statistics()  # which is not written into the fused layers
+        if self.config.dropout or not self.config.batch_norm or not stack.last_edges_only or shared:
             return super().states(h, batch, stack, edges)
         every = self.config.layers == "all"
         return fused_layers(list(self.layers), h, batch, stack.edge_keeps, every)  # type: ignore[arg-type]

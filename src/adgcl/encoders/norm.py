@@ -10,7 +10,9 @@ from torch.autograd.function import once_differentiable
 from torch.nn import functional as F
 
 from adgcl.encoders.norm_kernels import normalise, normalise_backward
+from adgcl.encoders.shared_norm import shared_norm
 from adgcl.graphs.kernels.compiled import compiles
+from adgcl.parallel.collectives import shares_statistics
 
 # Weights that add up to less than two whole rows define no variance; straight-through weights that should add up to
 # two may fall short by a rounding error.
@@ -23,7 +25,7 @@ class NodeNorm(nn.BatchNorm1d):
     Each copy is normalised by its own statistics and updates the running statistics in turn, as if each came in its
     own pass. A copy with one row has no variance: it is normalised by the running statistics. In a copy whose View
     weights nodes, a row counts in the statistics with its node's weight; a row that stands for several nodes counts
-    as much as all of them.
+    as much as all of them. Processes that train together may share the statistics of their rows.
     """
 
     def forward(
@@ -31,9 +33,11 @@ class NodeNorm(nn.BatchNorm1d):
     ) -> Tensor:
         """Normalise, and apply a relu if requested, in the same pass where possible."""
         keeps = node_keeps or (None,) * copies
+        if self.training and shares_statistics():
+            return shared_norm(self, x, keeps, relu, _FEWEST)
         # A single row may have a large total weight.
         if self.uses_running(2 if keeps[0] is not None else len(x) // copies):
-            out = self._by_running(x)
+            out = self.by_running(x)
         elif compiles(x) and self._in_one_pass(keeps):
             weights = None if keeps[0] is None else keeps[0].to(x.dtype).contiguous()
             return _Normalise.apply(x, self.weight, self.bias, self, copies, weights, relu)
@@ -52,7 +56,7 @@ class NodeNorm(nn.BatchNorm1d):
         """Whether a copy with this many rows is normalised by the running statistics."""
         return not self.training or rows < 2
 
-    def _by_running(self, x: Tensor) -> Tensor:
+    def by_running(self, x: Tensor) -> Tensor:
         mean, var = self.running_mean, self.running_var
         if self.training and mean is not None and var is not None:
             # Another copy may update them before the backward pass reads them.
@@ -70,15 +74,15 @@ class NodeNorm(nn.BatchNorm1d):
         """`(x - mean) / sqrt(var + eps) * weight + bias` with `mean` and `var` of the weighted rows."""
         count = float(node_keep.detach().sum())
         if count < _FEWEST:
-            return self._by_running(x)
+            return self.by_running(x)
         dtype = self.weight.dtype
         with torch.autocast(x.device.type, enabled=False):
             out, mean, var = _WeightedNorm.apply(x.to(dtype), node_keep.to(dtype), self.weight, self.bias, self.eps)
-        self._see(mean, var * (count / (count - 1)))
+        self.see(mean, var * (count / (count - 1)))
         return out.to(x.dtype)
 
     @torch.no_grad()
-    def _see(self, mean: Tensor, var: Tensor) -> None:
+    def see(self, mean: Tensor, var: Tensor) -> None:
         """Move the running statistics towards those of one copy.
 
         Through `data`, like torch's own kernel: other copies save them for a backward pass that never reads them.

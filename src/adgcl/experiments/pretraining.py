@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +15,15 @@ from adgcl.core.locks import locked, refuse_if_locked
 from adgcl.data.dataset import Dataset
 from adgcl.experiments.planning import Request, plan
 from adgcl.experiments.source import Source
+from adgcl.parallel.collectives import wait_for_all
+from adgcl.parallel.world import world
 from adgcl.training.checkpoints import Checkpoint, load_checkpoint
 from adgcl.training.export import write_bad_rows
 from adgcl.training.run_config import RunConfig
 from adgcl.training.run_folder import RunFolder
 from adgcl.training.runs import describe_data
 from adgcl.training.step_choice import steps_so_far
+from adgcl.training.team import one_first
 from adgcl.training.trackers import Tracker
 from adgcl.training.trainer import Trainer, check_same_settings
 
@@ -54,18 +58,27 @@ def pretrain(
     trackers: Sequence[Tracker] = (),
     progress: Any = None,
     on_loaded: Callable[[Dataset], None] = lambda dataset: None,
+    max_seconds: float | None = None,
 ) -> Pretrained:
-    """Train a method on data and keep everything in `folder`; `on_loaded` sees the data before training begins."""
+    """Train a method on data and keep everything in `folder`; `on_loaded` sees the data before training begins.
+
+    Processes that have joined (`adgcl.parallel.world`) train together; the first of them holds and fills the folder.
+    """
     files = RunFolder(folder)
     files.refuse_to_overwrite(resume)
     check_writable(folder)
-    refuse_if_locked(folder)
-    dataset, run = _settle(source, request, _saved(files, resume), progress)
-    with locked(folder):
+    if world().leads:
+        refuse_if_locked(folder)
+    with one_first():
+        dataset, run = _settle(source, request, _saved(files, resume), progress)
+    with locked(folder) if world().leads else nullcontext():
         # Asked again: another process may have been here while the data was read.
         files.refuse_to_overwrite(resume)
+        wait_for_all()
         saved = _saved(files, resume)
-        return pretrain_dataset(dataset, run, folder, saved=saved, trackers=trackers, on_loaded=on_loaded)
+        return pretrain_dataset(
+            dataset, run, folder, saved=saved, trackers=trackers, on_loaded=on_loaded, max_seconds=max_seconds
+        )
 
 
 def pretrain_dataset(
@@ -76,6 +89,7 @@ def pretrain_dataset(
     saved: Checkpoint | None = None,
     trackers: Sequence[Tracker] = (),
     on_loaded: Callable[[Dataset], None] = lambda dataset: None,
+    max_seconds: float | None = None,
 ) -> Pretrained:
     """The same for data that is already loaded, in a folder that is locked; `saved` is what to continue from."""
     files = RunFolder(folder)
@@ -90,11 +104,11 @@ def pretrain_dataset(
             return Pretrained(folder, saved.config, dataset, last, 0.0, done, True, steps_so_far(saved.data))
     on_loaded(dataset)
     ensure_folder(folder)
-    if dataset.bad_rows:
+    if dataset.bad_rows and world().leads:
         write_bad_rows(folder / BAD_ROWS_FILE, dataset.bad_rows)
     started, trackers = time.monotonic(), [*trackers, *run.make_trackers(folder)]
     trainer = Trainer(run, dataset.store, folder=files, trackers=trackers, resume=saved is not None, data=data)
-    trainer.fit()
+    trainer.fit(max_seconds=max_seconds)
     rows = files.read_metrics()
     return Pretrained(
         folder,

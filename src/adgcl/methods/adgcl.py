@@ -106,6 +106,7 @@ class ADGCL(Method):
 
     Config = ADGCLConfig
     title = "AD-GCL"
+    parallel = True
     config: ADGCLConfig
 
     def __init__(self, config: ADGCLConfig, encoder: EncoderConfig, spec: FeatureSpec, task: Task) -> None:

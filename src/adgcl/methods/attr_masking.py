@@ -18,6 +18,7 @@ from adgcl.graphs.kernels.undirected import edges_once
 from adgcl.graphs.store.batch import GraphBatch
 from adgcl.methods.base import METHODS, Metrics
 from adgcl.methods.masking import Masked, Masking, MaskingConfig, with_token
+from adgcl.parallel.collectives import average_count, part_of_mean
 
 
 class AttrMaskingConfig(MaskingConfig):
@@ -58,6 +59,7 @@ class AttrMasking(Masking):
             masked = masked._replace(batch=self._with_hidden_edges(masked))
         node_emb = self.states(masked)
         loss = F.cross_entropy(self.head(rows(node_emb, masked.nodes)).float(), masked.codes)
+        loss = part_of_mean(loss, len(masked.nodes))
         if self.edge_head is not None:
             loss = loss + self._edge_loss(self.edge_head, node_emb, batch, masked.hidden)
         self.update(loss, "encoder")
@@ -77,7 +79,7 @@ class AttrMasking(Masking):
         source, target = rows(batch.col, edges), rows(batch.target, edges)
         logits = head(rows(node_emb, source) + rows(node_emb, target)).float()
         total = F.cross_entropy(logits, rows(batch.edge_attr, edges)[:, 0], reduction="sum")
-        return total / max(len(edges), 1)
+        return total / (average_count(len(edges)) or 1)
 
 
 def _touched(batch: GraphBatch, hidden: Tensor) -> Tensor:

@@ -22,6 +22,7 @@ from adgcl.encoders.base import Encoder, EncoderConfig
 from adgcl.graphs.kernels.precision import wide_products
 from adgcl.graphs.store.batch import GraphBatch
 from adgcl.graphs.store.store import GraphStore
+from adgcl.parallel.collectives import average_gradients
 
 Metrics = dict[str, Tensor]
 
@@ -53,6 +54,9 @@ class Method(nn.Module):
     needs_categories: ClassVar[bool] = False
     # Whether every seed gives the same embedding.
     deterministic: ClassVar[bool] = False
+    # Whether several processes can train it together: the mean of what `step` computes from the shares of a batch is
+    # what it computes from the whole (`adgcl.parallel.collectives`).
+    parallel: ClassVar[bool] = False
     trains: bool = True
     encoder: Encoder
 
@@ -117,15 +121,15 @@ class Method(nn.Module):
         """Called after the last step of an epoch; what it needs belongs in buffers, so that checkpoints have it."""
 
     def update(self, loss: Tensor, *players: str) -> None:
-        """One optimiser step of the named players on `loss`."""
+        """One optimiser step of the named players on `loss`, which other processes may have a part of."""
         optimizers = [self.optimizers[player] for player in players]
-        for optimizer in optimizers:
-            for group in optimizer.param_groups:
-                for parameter in group["params"]:
-                    parameter.grad = None
+        parameters = [p for optimizer in optimizers for group in optimizer.param_groups for p in group["params"]]
+        for parameter in parameters:
+            parameter.grad = None
         # Gradients follow the number types of the forward pass; casting them again would be wrong.
         with wide_products(loss.device):
             loss.backward()  # type: ignore[no-untyped-call]
+        average_gradients(parameters)
         for optimizer in optimizers:
             optimizer.step()
 

@@ -39,6 +39,7 @@ class ContrastiveConfig(MethodConfig):
 class Contrastive(Method):
     """`min over encoder and head of InfoNCE(G, t(G))`; a subclass says in `step` how `t` is drawn."""
 
+    parallel = True
     config: ContrastiveConfig
 
     def __init__(self, config: ContrastiveConfig, encoder: EncoderConfig, spec: FeatureSpec, task: Task) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
+from adgcl.parallel.collectives import average
+
 # How strongly the price reacts to the error itself. Lambda adds errors up, and the augmenter follows it with a delay:
 # without this the two would swing around the budget.
 _DAMPING = 4.0
@@ -41,5 +43,5 @@ class DropBudget(nn.Module):
         self.reg_lambda.copy_(self._moved(ratio, self.rate))
 
     def _moved(self, ratio: Tensor, step: float) -> Tensor:
-        error = (ratio.detach() - self.budget) / (self.budget * (1 - self.budget))
+        error = (average(ratio) - self.budget) / (self.budget * (1 - self.budget))
         return self.reg_lambda + step * (1 + self.reg_lambda.abs()) * error

@@ -18,6 +18,7 @@ from adgcl.graphs.store.batch import GraphBatch
 from adgcl.methods.base import METHODS, Method, MethodConfig, Metrics, switch
 from adgcl.methods.optimizer import PlayerAdam
 from adgcl.objectives.pair_scores import inner_products, pair_loss
+from adgcl.parallel.collectives import average_count
 
 # Rounds of draws for non-edges; in each, a graph draws as many pairs as it has directed edges.
 _ROUNDS = 5
@@ -41,6 +42,7 @@ class EdgePred(Method):
 
     Config = EdgePredConfig
     title = "EdgePred"
+    parallel = True
     config: EdgePredConfig
 
     def __init__(self, config: EdgePredConfig, encoder: EncoderConfig, spec: FeatureSpec, task: Task) -> None:
@@ -52,12 +54,12 @@ class EdgePred(Method):
 
     def step(self, batch: GraphBatch, generator: torch.Generator) -> Metrics:
         edges = edges_once(batch)
-        if not len(edges):
+        if not average_count(len(edges)):
             # Nothing to learn: neither the normalisation nor Adam's averages may change.
             return {"loss": torch.zeros((), device=batch.device)}
         joined = rows(batch.col, edges), rows(batch.target, edges)
         counts = torch.bincount(rows(batch.batch, joined[0]), minlength=batch.num_graphs)
-        apart = draw_non_edges(batch, counts, generator)
+        apart = draw_non_edges(batch, counts, batch.own(generator))
         switch(self.encoder, training=True)
         node_emb = self.encoder.node_emb(batch)
         positive, negative = (inner_products(*(rows(node_emb, end) for end in pairs)) for pairs in (joined, apart))

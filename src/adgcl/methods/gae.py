@@ -14,6 +14,7 @@ from adgcl.graphs.store.batch import GraphBatch
 from adgcl.methods.base import METHODS, Method, MethodConfig, Metrics, switch
 from adgcl.methods.optimizer import PlayerAdam
 from adgcl.objectives.adjacency import adjacency_loss
+from adgcl.parallel.collectives import average_count
 
 
 class GAEConfig(MethodConfig):
@@ -33,6 +34,7 @@ class GAE(Method):
 
     Config = GAEConfig
     title = "GAE"
+    parallel = True
     config: GAEConfig
 
     def __init__(self, config: GAEConfig, encoder: EncoderConfig, spec: FeatureSpec, task: Task) -> None:
@@ -44,7 +46,7 @@ class GAE(Method):
         return {"encoder": PlayerAdam(self.parameters(), self.config.lr)}
 
     def step(self, batch: GraphBatch, generator: torch.Generator) -> Metrics:
-        if int(batch.node_counts.max()) < 2:
+        if not average_count(int((batch.node_counts > 1).sum())):
             # No pairs, nothing to learn: neither the normalisation nor Adam's averages may change.
             return {"loss": torch.zeros((), device=batch.device)}
         switch(self.encoder, training=True)

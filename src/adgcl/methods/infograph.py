@@ -65,6 +65,7 @@ class InfoGraph(Method):
 
     Config = InfoGraphConfig
     title = "InfoGraph"
+    parallel = True
     config: InfoGraphConfig
 
     def __init__(self, config: InfoGraphConfig, encoder: EncoderConfig, spec: FeatureSpec, task: Task) -> None:
@@ -84,14 +85,17 @@ class InfoGraph(Method):
         loss = local_global(local, self.global_head(graph_emb), batch.batch)
         metrics = {"loss": loss.detach()}
         if self.discriminator is not None:
-            prior = self._prior_loss(self.discriminator, graph_emb, generator)
+            prior = self._prior_loss(self.discriminator, graph_emb, batch, generator)
             metrics["prior"] = prior.detach()
             loss = loss + self.config.prior_weight * prior
         self.update(loss, "encoder")
         return metrics
 
-    def _prior_loss(self, discriminator: nn.Module, graph_emb: Tensor, generator: torch.Generator) -> Tensor:
-        drawn = torch.rand(graph_emb.shape, generator=generator, device=graph_emb.device)
+    def _prior_loss(
+        self, discriminator: nn.Module, graph_emb: Tensor, batch: GraphBatch, generator: torch.Generator
+    ) -> Tensor:
+        width, device = graph_emb.shape[1], graph_emb.device
+        drawn = batch.drawn("graphs", lambda count: torch.rand(count, width, generator=generator, device=device))
         if self.config.prior == "adversarial":
             # The same numbers with the gradient reversed: the discriminator minimises what the encoder maximises.
             graph_emb = (2.0 * graph_emb).detach() - graph_emb

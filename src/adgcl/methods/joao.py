@@ -17,6 +17,7 @@ from adgcl.graphs.store.batch import GraphBatch
 from adgcl.graphs.store.view import View
 from adgcl.methods.base import METHODS, MethodConfig, Metrics
 from adgcl.methods.contrastive import Contrastive, ContrastiveConfig
+from adgcl.parallel.collectives import average, average_count
 
 
 class JOAOConfig(RandomConfig, ContrastiveConfig):
@@ -116,8 +117,9 @@ class JOAO(Contrastive):
 
     def note_losses(self, losses: Sequence[Tensor], batch: GraphBatch) -> None:
         """Add the losses of all augmentations on this batch to the sums of the epoch."""
-        self.loss_sums += torch.stack(list(losses)) * batch.num_graphs
-        self.graphs_seen += batch.num_graphs
+        graphs = average_count(batch.num_graphs)
+        self.loss_sums += average(torch.stack(list(losses))) * graphs
+        self.graphs_seen += graphs
 
     @torch.no_grad()
     def end_epoch(self) -> None:

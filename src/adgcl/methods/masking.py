@@ -10,7 +10,7 @@ from pydantic import Field
 from torch import Tensor
 from torch.optim import Optimizer
 
-from adgcl.augmentations.random_base import drawn
+from adgcl.augmentations.random_base import drawn_nodes
 from adgcl.core.ranges import searched
 from adgcl.core.schema import FeatureSpec, Task
 from adgcl.encoders.base import EncoderConfig, make_encoder
@@ -56,6 +56,7 @@ class Masking(Method):
     """
 
     needs_categories = True
+    parallel = True
     config: MaskingConfig
 
     def __init__(self, config: MaskingConfig, encoder: EncoderConfig, spec: FeatureSpec, task: Task) -> None:
@@ -71,7 +72,7 @@ class Masking(Method):
     def mask(self, batch: GraphBatch, generator: torch.Generator) -> Masked:
         """Hide nodes drawn uniformly; the batch itself stays as it is."""
         assert batch.x is not None
-        hidden = drawn(batch.batch, hidden_counts(batch.node_counts, self.config.mask_rate), generator)
+        hidden = drawn_nodes(batch, hidden_counts(batch.node_counts, self.config.mask_rate), generator)
         nodes = hidden.nonzero().squeeze(1)
         codes = rows(batch.x, nodes)[:, 0]
         if self.tokens is None:

@@ -71,6 +71,7 @@ class Supervised(Method):
     protocol = "supervised"
     other_protocols: ClassVar[tuple[str, ...]] = ("finetune", "semi_supervised")
     needs_labels = True
+    parallel = True
     config: SupervisedConfig
     target_mean: Tensor
     target_scale: Tensor

@@ -14,6 +14,7 @@ from adgcl.graphs.kernels.ops import rows
 from adgcl.graphs.kernels.precision import wide_products
 from adgcl.graphs.store.batch import GraphBatch
 from adgcl.objectives.pair_scores import inner_products
+from adgcl.parallel.collectives import average_count
 
 # Scores that are computed at a time.
 _AT_ONCE = 1 << 22
@@ -44,7 +45,7 @@ def joined_pairs(batch: GraphBatch) -> tuple[Tensor, Tensor]:
 def pair_share(batch: GraphBatch) -> Tensor:
     """The weight of one pair of each graph: 1 over its pairs and over the graphs that have pairs."""
     pairs = batch.node_counts * (batch.node_counts - 1)
-    graphs = (pairs > 0).sum().clamp(min=1)
+    graphs = average_count(int((pairs > 0).sum())) or 1
     return torch.where(pairs > 0, 1.0 / (pairs.clamp(min=1) * graphs), 0.0)
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from adgcl.parallel.collectives import part_of_mean
+
 # Rows shorter than this have no direction; their cosine with anything is 0.
 _SHORTEST = 1e-12
 
@@ -18,4 +20,4 @@ def cosine_error(z: Tensor, code: Tensor, gamma: float = 1.0) -> Tensor:
     length = z.norm(dim=1).clamp(min=_SHORTEST)
     error = 1.0 - z.gather(1, code.unsqueeze(1)).squeeze(1) / length
     # Rounding may leave an error just below 0, whose power is not a number.
-    return (error if gamma == 1 else error.clamp(min=0.0).pow(gamma)).mean()
+    return part_of_mean((error if gamma == 1 else error.clamp(min=0.0).pow(gamma)).mean(), len(error))

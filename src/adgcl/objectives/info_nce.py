@@ -11,6 +11,7 @@ from torch.autograd.function import once_differentiable
 from torch.nn import functional as F
 
 from adgcl.graphs.kernels.compiled import addresses, compiled, compiles, doubles, floats
+from adgcl.parallel.collectives import part_of_mean, shares_negatives, with_negatives
 
 Directions = Literal["one", "both"]
 
@@ -24,20 +25,39 @@ def info_nce(z: Tensor, z_view: Tensor, temperature: float = 0.2, directions: Di
     The positive pair is not in the denominator, so the loss can be negative. With `both` directions the mean over
     rows (the original is the anchor) is averaged with that over columns. One graph has no negatives: the loss is 0.
     """
+    if shares_negatives():
+        return _across_processes(z, z_view, temperature, directions)
     if len(z) < 2:
         return (z.sum() + z_view.sum()) * 0.0
     if compiles(z, z_view):
         loss: Tensor = _Contrast.apply(z, z_view, temperature, directions == "both")
         return loss
-    unit, view_unit = (F.normalize(_wide(rows), dim=1, eps=_SHORTEST) for rows in (z, z_view))
+    unit, view_unit = _units(z), _units(z_view)
     similarity = unit @ view_unit.t() / temperature
     negatives = similarity.masked_fill(torch.eye(len(z), dtype=torch.bool, device=z.device), -torch.inf)
     against = [negatives.logsumexp(dim).mean() for dim in ((1, 0) if directions == "both" else (1,))]
     return torch.stack(against).mean() - similarity.diagonal().mean()
 
 
-def _wide(x: Tensor) -> Tensor:
-    return x if x.dtype is torch.float64 else x.float()
+def _units(rows: Tensor) -> Tensor:
+    return F.normalize(rows if rows.dtype is torch.float64 else rows.float(), dim=1, eps=_SHORTEST)
+
+
+def _across_processes(z: Tensor, z_view: Tensor, temperature: float, directions: Directions) -> Tensor:
+    """This process's part of the loss: its own graphs are the anchors, the negatives are those of all processes."""
+    unit, view_unit = _units(z), _units(z_view)
+    # What is compared with: the Views of all graphs, and for their Views all graphs.
+    anchors, others = ([unit, view_unit], [view_unit, unit]) if directions == "both" else ([unit], [view_unit])
+    everywhere, first = with_negatives(torch.cat(others, dim=1))
+    if len(everywhere) < 2:
+        return (z.sum() + z_view.sum()) * 0.0
+    own = torch.eye(len(z), len(everywhere), dtype=torch.bool, device=z.device).roll(first, 1)
+    against = [
+        (anchor @ rows.t() / temperature).masked_fill(own, -torch.inf).logsumexp(1).mean()
+        for anchor, rows in zip(anchors, everywhere.chunk(len(others), dim=1), strict=True)
+    ]
+    positive = (unit * view_unit).sum(1).mean() / temperature
+    return part_of_mean(torch.stack(against).mean() - positive, len(z))
 
 
 class Contrast(NamedTuple):

@@ -5,6 +5,8 @@ from __future__ import annotations
 from torch import Tensor
 from torch.nn import functional as F
 
+from adgcl.parallel.collectives import average_count
+
 
 def pair_loss(positive: Tensor, negative: Tensor, weight: float = 1.0) -> Tensor:
     """`-mean log sigmoid(positive) - weight * mean log sigmoid(-negative)`; a side without pairs adds 0.
@@ -20,4 +22,4 @@ def inner_products(z: Tensor, other: Tensor) -> Tensor:
 
 
 def _mean(losses: Tensor) -> Tensor:
-    return losses.sum() / max(len(losses), 1)
+    return losses.sum() / (average_count(len(losses)) or 1)

@@ -8,6 +8,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from adgcl.core.schema import TaskKind
+from adgcl.parallel.collectives import average
 
 Error = Literal["squared", "absolute"]
 
@@ -37,7 +38,7 @@ def cross_entropy(logits: Tensor, y: Tensor, weights: Tensor | None = None) -> T
     missing = y[:, 0].isnan()
     target = y[:, 0].masked_fill(missing, _MISSING).long()
     total = F.cross_entropy(logits, target, weights, ignore_index=_MISSING, reduction="sum")
-    return total / (~missing).sum().clamp(min=1)
+    return total / _present(missing)
 
 
 def logistic_loss(logits: Tensor, y: Tensor, weights: Tensor | None = None) -> Tensor:
@@ -66,4 +67,10 @@ def _filled(y: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def _mean_present(losses: Tensor, missing: Tensor) -> Tensor:
-    return losses.masked_fill(missing, 0.0).sum() / (~missing).sum().clamp(min=1)
+    return losses.masked_fill(missing, 0.0).sum() / _present(missing)
+
+
+def _present(missing: Tensor) -> Tensor:
+    """How many labels there are, at least 1."""
+    count = average((~missing).sum())
+    return count.masked_fill(count == 0, 1)

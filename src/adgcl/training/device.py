@@ -14,6 +14,7 @@ import torch
 
 from adgcl.core.errors import ConfigError
 from adgcl.core.provenance import available_cores
+from adgcl.parallel.world import world
 
 # Below this width a step is too small to share between cores: a process per core is faster.
 _NARROW = 64
@@ -23,8 +24,8 @@ def pick_device(name: str) -> torch.device:
     """The device called `name`; `auto` takes the best one there is."""
     if name == "auto":
         if torch.cuda.is_available():
-            return torch.device("cuda")
-        return torch.device("mps" if torch.backends.mps.is_available() else "cpu")
+            return _own_gpu()
+        return torch.device("mps" if torch.backends.mps.is_available() and world().size == 1 else "cpu")
     try:
         device = torch.device(name)
     except RuntimeError as error:
@@ -32,7 +33,21 @@ def pick_device(name: str) -> torch.device:
     here = {"cpu": True, "cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available()}
     if not here.get(device.type, False):
         raise ConfigError(f"This machine has no {device.type} device.", "Use --device auto or --device cpu.")
-    return device
+    if world().size > 1 and (device.type == "mps" or device.index is not None):
+        raise ConfigError(f"Several processes cannot share {name}.", "Use --device auto, cpu or cuda.")
+    return _own_gpu() if device.type == "cuda" and device.index is None else device
+
+
+def _own_gpu() -> torch.device:
+    """The GPU; each of several processes on a machine has its own."""
+    if world().size == 1:
+        return torch.device("cuda")
+    if world().local_rank >= torch.cuda.device_count():
+        raise ConfigError(
+            f"This machine has {torch.cuda.device_count()} GPUs for {world().local_size} processes.",
+            "Start one process per GPU, or use --device cpu.",
+        )
+    return torch.device("cuda", world().local_rank)
 
 
 def is_narrow(width: int) -> bool:
@@ -41,8 +56,11 @@ def is_narrow(width: int) -> bool:
 
 
 def set_threads(threads: int, width: int) -> int:
-    """Set the number of CPU threads; 0 chooses one for narrow networks and every core for wide ones."""
-    chosen = threads or (1 if is_narrow(width) else available_cores())
+    """Set the number of CPU threads; 0 chooses one for narrow networks and every core for wide ones.
+
+    Processes that train together divide the cores of their machine among themselves.
+    """
+    chosen = threads or (1 if is_narrow(width) else max(available_cores() // world().local_size, 1))
     torch.set_num_threads(chosen)
     if chosen == 1:
         _blas_libraries().limit(limits=1, user_api="blas")  # NumPy's, which the products of wide layers may use

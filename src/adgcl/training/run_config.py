@@ -36,7 +36,11 @@ class TrainingConfig(Config):
 
     epochs: int = Field(20, ge=0, le=10**9, description="passes over the data")
     batch_size: int = Field(
-        32, ge=1, le=10**9, description="graphs per step", json_schema_extra=searched(choices=(32, 64, 128, 256))
+        32,
+        ge=1,
+        le=10**9,
+        description="graphs per step, over all processes",
+        json_schema_extra=searched(choices=(32, 64, 128, 256)),
     )
     merge_single: bool = Field(
         False, description="add a last batch of a single graph, which has no variance, to the batch before it"
@@ -61,6 +65,16 @@ class TrainingConfig(Config):
         description="plain: the method's own step; compiled: the same without autograd, several times faster, with "
         "different rounding; auto: compiled where there is one, but a run that is resumed keeps its step",
         json_schema_extra=HARMLESS,
+    )
+    negatives: Literal["all", "own"] = Field(
+        "all",
+        description="under torchrun, the graphs that a contrastive loss compares with: those of all processes, or each "
+        "process's own",
+    )
+    norm_statistics: Literal["all", "own"] = Field(
+        "all",
+        description="under torchrun, the nodes that batch normalisation takes its statistics from: those of all "
+        "processes, or each process's own",
     )
     snapshots: tuple[int, ...] = Field(
         (), description="epochs after which the networks are kept as a file of their own", json_schema_extra=HARMLESS

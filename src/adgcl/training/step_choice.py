@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from adgcl.compiled.choice import Step, compiled_step, why_plain
 from adgcl.core.errors import ConfigError
 from adgcl.methods.base import Method
+from adgcl.parallel.world import world
 from adgcl.training.run_config import TrainingConfig
 
 PLAIN, COMPILED = "plain", "compiled"
@@ -45,6 +46,8 @@ def choose_step(method: Method, training: TrainingConfig, before: str | None = N
 
 def why_not(method: Method, training: TrainingConfig) -> str:
     """Why a run has no compiled step; empty if it has one."""
+    if world().size > 1:
+        return "several processes train it together"
     return "its precision is not float32" if training.precision != "float32" else why_plain(method)
 
 

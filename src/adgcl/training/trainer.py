@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import signal
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from functools import cache
 from typing import Any
 
@@ -25,6 +24,7 @@ from adgcl.graphs.kernels.precision import half_products
 from adgcl.graphs.store.ranges import IntArray
 from adgcl.graphs.store.store import GraphStore
 from adgcl.methods.base import METHODS, Method
+from adgcl.parallel.collectives import wait_for_all
 from adgcl.training.checkpoints import (
     Checkpoint,
     Position,
@@ -35,11 +35,13 @@ from adgcl.training.checkpoints import (
     save_networks,
 )
 from adgcl.training.device import keep_freed_memory, pick_device, set_threads
+from adgcl.training.interrupts import polite_interrupts
 from adgcl.training.run_config import MOST_THREADS, RunConfig
 from adgcl.training.run_folder import RunFolder
 from adgcl.training.start import find_encoder, prepare_store, start_from
 from adgcl.training.step_choice import choose_step, steps_so_far
 from adgcl.training.tally import NotFinite, Tally
+from adgcl.training.team import Team
 from adgcl.training.trackers import StepReport, Tracker, tell
 
 _COMPILING = (
@@ -75,9 +77,10 @@ class Trainer:
         data: dict[str, Any] | None = None,
     ) -> None:
         keep_freed_memory()
+        self.team = Team(config)
         threads = set_threads(config.training.threads, config.encoder.hidden_dim)
         self.config, self.folder, self.trackers = config, folder, trackers
-        self.data = {**(data or {}), "threads": threads}
+        self.data = {**(data or {}), "threads": threads, **self.team.facts}
         self.remark = ""  # what a person should know about how the run was continued
         self.device = pick_device(config.training.device)
         origin = load_checkpoint(find_encoder(config.training.start_from)) if config.training.start_from else None
@@ -87,6 +90,7 @@ class Trainer:
         if origin is not None:
             self.data["started_from"] = start_from(self.method, origin, config.training.start_from)
         self.store = self.method.begin(store)
+        self.team.check_store(self.store)
         self.position, self._tally = Position(), Tally(self.device)
         self.generator, self.dropout = (self._generator(place) for place in ("noise", "global"))
         give_generator(self.method, self.dropout)
@@ -97,7 +101,10 @@ class Trainer:
                 saved = load_checkpoint(folder.checkpoint)
                 self._restore(saved)
                 before = steps_so_far(saved.data)
-            folder.create(config, resume)
+            self.team.agree(config.essence(), self.data, vars(self.position))
+            if self.team.leads:
+                folder.create(config, resume)
+            wait_for_all()
         self.choice = choose_step(self.method, config.training, before)
         self._take_step = self.choice.step or self.method.step
         self.data["step"] = self.choice.steps
@@ -110,13 +117,19 @@ class Trainer:
 
     @property
     def steps(self) -> int:
-        """Steps per epoch; the last one may have fewer graphs, or one more where a single graph was left over."""
+        """Steps per epoch; the last one may have fewer graphs, or a few more where too few were left over."""
         whole, rest = divmod(len(self.store), self.config.training.batch_size)
-        merged = self.config.training.merge_single and rest == 1 and whole > 0
+        single = self.config.training.merge_single and rest == 1
+        merged = whole > 0 and (single or self.team.merges(rest))
         return whole if merged or not rest else whole + 1
 
-    def fit(self, after_epoch: Callable[[int], bool | None] | None = None) -> Method:
-        """Train to the last epoch; `after_epoch` runs after each one, before it is saved, and returns True to stop."""
+    def fit(
+        self, after_epoch: Callable[[int], bool | None] | None = None, max_seconds: float | None = None
+    ) -> Method:
+        """Train to the last epoch; `after_epoch` runs after each one, before it is saved, and returns True to stop.
+
+        After `max_seconds` the run is saved and stopped, as by Ctrl-C.
+        """
         epochs = self.config.training.epochs if self.method.trains else 0
         self._last_save = time.monotonic()
         self._tally = Tally(self.device, self.position.sums)
@@ -124,7 +137,7 @@ class Trainer:
             tracker.start(epochs, self.steps, self.position.epoch * self.steps + self.position.step)
         announce = cache(lambda: tell(self.trackers, _COMPILING))  # once, however many loops there are
         try:
-            with _polite_interrupts() as interrupted, on_compiling(announce):
+            with polite_interrupts(max_seconds) as interrupted, on_compiling(announce):
                 while self.position.epoch < epochs:
                     self._run_epoch(epochs, interrupted)
                     self._keep_snapshot()
@@ -151,7 +164,7 @@ class Trainer:
             report = StepReport(epoch, epochs, position.step, self.steps, len(ids), self._tally.latest)
             for tracker in self.trackers:
                 tracker.step(report)
-            if interrupted():
+            if self.team.any(interrupted()):
                 self._stop_politely()
             if position.step < self.steps:
                 self._save(force=False)
@@ -159,11 +172,11 @@ class Trainer:
         self._close_epoch(epoch, time.monotonic() - started)
 
     def _step(self, ids: IntArray, epoch: int) -> None:
-        batch = self.store.batch(ids).to(self.device)
-        with self._products():
+        batch = self.team.batch(self.store, ids, self.dropout, (epoch, self.position.step)).to(self.device)
+        with self._products(), self.team.step(self.method):
             metrics = self._take_step(batch, self.generator)
         try:
-            self._tally.add(metrics, len(ids))
+            self._tally.add(self.team.metrics(metrics), len(ids))
         except NotFinite as error:
             where = f"in epoch {epoch}, step {self.position.step + 1}"
             raise TrainingError(f"{error} {where}.", self._rescue()) from error
@@ -172,7 +185,7 @@ class Trainer:
         row = {"epoch": epoch, **{name: total / len(self.store) for name, total in self._tally.sums.items()}}
         self.position.epoch, self.position.step, self.position.sums = epoch, 0, {}
         self._tally = Tally(self.device)
-        if self.folder is not None:
+        if self.folder is not None and self.team.leads:
             self.folder.append_metrics(
                 {**row, "seconds": round(seconds, 3), "graphs_per_second": round(len(self.store) / seconds, 1)}
             )
@@ -192,7 +205,7 @@ class Trainer:
         return nullcontext() if self._in_32_bits else half_products(self.device)
 
     def _save(self, force: bool) -> None:
-        if self.folder is None:
+        if self.folder is None or not self.team.leads:
             return
         if force or time.monotonic() - self._last_save >= self.config.training.checkpoint_seconds:
             self.position.sums = dict(self._tally.sums)
@@ -203,7 +216,7 @@ class Trainer:
 
     def _keep_snapshot(self) -> None:
         epoch = self.position.epoch
-        if self.folder is not None and epoch in self.config.training.snapshots:
+        if self.folder is not None and self.team.leads and epoch in self.config.training.snapshots:
             path = self.folder.snapshot(epoch)
             ensure_folder(path.parent)
             save_networks(path, self.method, self.config, self.position, self.data)
@@ -215,6 +228,7 @@ class Trainer:
     def _restore(self, checkpoint: Checkpoint) -> None:
         """Continue exactly from the checkpoint; only the number of epochs may have changed."""
         check_same_settings(checkpoint.config, self.config)
+        self.team.check_resumed(checkpoint.data)
         restore(self.method, checkpoint)
         self._keep_threads(checkpoint.data.get("threads"))
         self.position = checkpoint.position
@@ -227,7 +241,8 @@ class Trainer:
                     "The checkpoint lacks the state of its random numbers.", "Start the run again in another folder."
                 ) from error
         assert self.folder is not None
-        self.folder.keep_metrics_before(self.position.epoch)
+        if self.team.leads:
+            self.folder.keep_metrics_before(self.position.epoch)
 
     def _keep_threads(self, begun: Any) -> None:
         """Continue with as many threads as the run began with: another number rounds differently."""
@@ -249,6 +264,7 @@ class Trainer:
 
     def _stop_politely(self) -> None:
         self._save(force=True)
+        wait_for_all()
         if self.folder is None:
             raise Interrupted("Stopped.", "Nothing was saved: the run had no folder.")
         raise Interrupted(
@@ -270,26 +286,3 @@ def check_same_settings(saved: RunConfig, wanted: RunConfig) -> None:
             f"The run was started with other settings ({'; '.join(found)}).",
             "Resume with the settings in its config.json, or choose another --out.",
         )
-
-
-@contextmanager
-def _polite_interrupts() -> Iterator[Callable[[], bool]]:
-    """Let Ctrl-C and SIGTERM finish the step that is running; a second Ctrl-C stops at once."""
-    caught: list[int] = []
-
-    def note(number: int, frame: Any) -> None:
-        if caught:
-            raise KeyboardInterrupt
-        caught.append(number)
-
-    if threading.current_thread() is not threading.main_thread():
-        yield lambda: False
-        return
-    # An ignored signal stays ignored: workers leave Ctrl-C to the process that started them.
-    heeded = [s for s in (signal.SIGINT, signal.SIGTERM) if signal.getsignal(s) is not signal.SIG_IGN]
-    previous = {s: signal.signal(s, note) for s in heeded}
-    try:
-        yield lambda: bool(caught)
-    finally:
-        for number, handler in previous.items():
-            signal.signal(number, handler)

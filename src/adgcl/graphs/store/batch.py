@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import torch
@@ -12,6 +13,7 @@ from torch import Tensor
 
 from adgcl.graphs.kernels.compiled import compiled, floats, ints
 from adgcl.graphs.store.ranges import IntArray, concatenated_ranges, offsets
+from adgcl.graphs.store.share import Share
 from adgcl.graphs.store.store import GraphStore
 
 
@@ -20,7 +22,8 @@ class GraphBatch:
     """Several graphs as one large sparse graph.
 
     Row i of the adjacency (`crow`, `col`) lists the sources of the edges that point at node i. `target [E]` repeats i
-    for each of them. `reverse [E]` is the position of the opposite edge, or None if some edge has none.
+    for each of them. `reverse [E]` is the position of the opposite edge, or None if some edge has none. A batch that
+    several processes divide among themselves has a `share` in each of them.
     """
 
     node_ptr: Tensor
@@ -35,6 +38,7 @@ class GraphBatch:
     edge_attr: Tensor | None = None
     edge_num: Tensor | None = None
     y: Tensor | None = None
+    share: Share | None = None
 
     @property
     def num_graphs(self) -> int:
@@ -72,7 +76,26 @@ class GraphBatch:
         """Weights that average a number per edge, first over each graph's edges, then over the graphs that have any."""
         ends, share = self.edge_ptr.cpu(), torch.empty(self.num_edges)
         _share(ends.data_ptr(), self.num_graphs, share.data_ptr())
+        if self.share is not None:
+            # Each process contributes to the mean over the graphs of all.
+            share *= int((ends.diff() > 0).sum()) / max(self.share.with_edges, 1e-9)
         return share.to(self.device)
+
+    def drawn(self, per: Literal["graphs", "nodes", "edges"], draw: Callable[[int], Tensor]) -> Tensor:
+        """`draw(count)`: random numbers, one for each graph, node or edge.
+
+        Processes that divide a batch all draw the same numbers for the whole of it and keep their own, so that the noise
+        does not depend on how many processes there are.
+        """
+        count: int = getattr(self, f"num_{per}")
+        if self.share is None:
+            return draw(count)
+        before: int = getattr(self.share.before, per)
+        return draw(getattr(self.share.whole, per))[before : before + count]
+
+    def own(self, generator: torch.Generator) -> torch.Generator:
+        """The generator of numbers whose count depends on the graphs: other processes cannot draw them as well."""
+        return generator if self.share is None else self.share.generator
 
     @cached_property
     def ones(self) -> Tensor:
@@ -106,7 +129,7 @@ class GraphBatch:
         if self.device == device:
             return self
         moved: dict[str, Any] = {
-            f.name: None if (value := getattr(self, f.name)) is None else value.to(device, non_blocking=True)
+            f.name: value.to(device, non_blocking=True) if isinstance(value := getattr(self, f.name), Tensor) else value
             for f in fields(self)
         }
         return GraphBatch(**moved)
@@ -116,7 +139,7 @@ def cut_batch(store: GraphStore, ids: IntArray) -> GraphBatch:
     """Gather the graphs `ids` of `store` into one batch."""
     if len(ids) == 0:
         raise ValueError("a batch needs at least one graph")
-    node_ends, edge_ends = offsets(store.node_counts[ids]), offsets(store.edge_counts[ids])
+    node_ends, edge_ends = (offsets(counts) for counts in store.counts_of(ids))
     num_nodes, num_edges = int(node_ends[-1]), int(edge_ends[-1])
     batch, crow = np.empty(num_nodes, np.int64), np.empty(num_nodes + 1, np.int64)
     col, target = np.empty(num_edges, np.int64), np.empty(num_edges, np.int64)

@@ -1,0 +1,123 @@
+"""World: the processes that `torchrun` started for one run, and how they end together."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+import torch
+from torch import distributed
+from torch.distributed.rendezvous import rendezvous
+
+from adgcl.core.errors import AdgclError, ConfigError
+
+# What torchrun tells each process, and the field of World that it fills.
+_TOLD = {"rank": "RANK", "size": "WORLD_SIZE", "local_rank": "LOCAL_RANK", "local_size": "LOCAL_WORLD_SIZE"}
+# How long a process may wait for the others: the first to read new data may be at it for hours.
+_PATIENCE = timedelta(hours=12)
+
+
+@dataclass(frozen=True)
+class World:
+    """One of `size` processes; `local_rank` and `local_size` count those on the same machine."""
+
+    rank: int = 0
+    size: int = 1
+    local_rank: int = 0
+    local_size: int = 1
+
+    @property
+    def leads(self) -> bool:
+        """Whether this is the process that writes files and talks to the user."""
+        return self.rank == 0
+
+
+_alone = World()
+_joined = _alone
+
+
+def world() -> World:
+    """The processes that this one has joined; a World of one if there are no others."""
+    return _joined
+
+
+class ProcessLost(AdgclError):
+    """Another process of the run has ended, so this one cannot continue."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "Another process of this run ended without a word: it was killed, or its machine was lost.",
+            "Often memory ran out; a smaller --batch-size needs less. The same command with --resume continues.",
+        )
+
+
+def from_environment(environment: Mapping[str, str] = os.environ) -> World:
+    """What torchrun says about this process; a World of one if it was started in the usual way."""
+    if not all(name in environment for name in ("RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT")):
+        return _alone
+    try:
+        found = World(**{field: int(environment.get(name, 0)) for field, name in _TOLD.items()})
+    except ValueError as error:
+        raise ConfigError(f"RANK, WORLD_SIZE and the like should be numbers: {error}.", _START) from error
+    if not 0 <= found.rank < found.size:
+        raise ConfigError(f"The environment says that this is process {found.rank} of {found.size}.", _START)
+    return found if found.size > 1 else _alone
+
+
+_START = "Start processes with `torchrun --nproc-per-node 2 -m adgcl pretrain ...`."
+
+
+@contextmanager
+def joined() -> Iterator[World]:
+    """Join the other processes that torchrun started, if any. An error in one ends all, and only one tells it."""
+    global _joined
+    found = from_environment()
+    if found.size == 1:
+        yield found
+        return
+    store = _meet(found)
+    _joined = found
+    try:
+        yield found
+        distributed.barrier()
+        distributed.destroy_process_group()
+    except BaseException as error:
+        if not _is_first(store):
+            raise SystemExit(1) from error
+        _finish_sentence()
+        raise
+    finally:
+        _joined = _alone
+
+
+def _meet(found: World) -> Any:
+    """Connect to the others; returns the store that all of them can read."""
+    kinds = "cpu:gloo,cuda:nccl" if torch.cuda.is_available() else "gloo"
+    try:
+        store, _, _ = next(rendezvous("env://", found.rank, found.size, timeout=_PATIENCE))
+        distributed.init_process_group(
+            kinds, store=store, rank=found.rank, world_size=found.size, timeout=_PATIENCE
+        )  # fmt: skip
+    except (RuntimeError, ValueError) as error:
+        raise ConfigError(f"Process {found.rank} could not reach the others: {error}.", _START) from error
+    return distributed.PrefixStore("adgcl", store)
+
+
+def _is_first(store: Any) -> bool:
+    """Whether no other process has told what went wrong."""
+    try:
+        return bool(store.add("told", 1) == 1)
+    except RuntimeError:
+        return True  # The store went down with the process that held it.
+
+
+def _finish_sentence() -> None:
+    """Ignore SIGTERM, which torchrun sends to all as soon as one has ended, until the error is on the screen."""
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
