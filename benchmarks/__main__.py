@@ -19,6 +19,7 @@ def _measurements(parts: list[str]) -> Iterator[Measurement]:
         evaluation,
         few_labels_speed,
         molecules,
+        parallel_speed,
         parsing,
         start,
         training_step,
@@ -47,6 +48,7 @@ def _measurements(parts: list[str]) -> Iterator[Measurement]:
         "parsing": [lambda n=n: parsing.measure(n) for n in parsing.SETS],
         "smiles": [molecules.measure_smiles],
         "store": [molecules.measure_large_store],
+        "parallel": [parallel_speed.measure],
     }
     for part in parts:
         for measure in work[part]:

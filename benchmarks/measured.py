@@ -15,6 +15,7 @@ from benchmarks.timing import Measurement
 # The first word of a row's name says which part it belongs to; rows are in this order.
 PARTS = (
     "training", "start", "evaluation", "protocol", "transfer", "labels", "embedding", "parsing", "smiles", "store",
+    "parallel",
 )  # fmt: skip
 HERE = Path(__file__).parent
 MEASURED, PAGE = HERE / "measured.json", HERE.parent / "docs" / "speed.md"

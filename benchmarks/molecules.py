@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import datetime
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -59,9 +60,9 @@ def large_store(workers: int = 2, again: bool = False) -> Path:
     return path
 
 
-def in_own_process(work: str, *arguments: str) -> dict[str, Any]:
-    """The result of a function of this module in its own process, where its memory can be measured separately."""
-    command = [sys.executable, "-c", f"from benchmarks.molecules import {work}; {work}(*{arguments!r})"]
+def in_own_process(work: str, *arguments: str, module: str = "benchmarks.molecules") -> dict[str, Any]:
+    """What a function prints in its own process, where its memory can be measured separately."""
+    command = [sys.executable, "-c", f"from {module} import {work}; {work}(*{arguments!r})"]
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
     facts: dict[str, Any] = json.loads(done.stdout)
     return facts
@@ -86,23 +87,20 @@ def pack(path: str, workers: str) -> None:
     busy = children.ru_utime + children.ru_stime + here.ru_utime + here.ru_stime
     facts["per_core"] = round(facts["molecules"] / busy)
     # Not `ru_maxrss`: that starts at the peak of the parent process.
-    facts["megabytes"] = round(_memory()["megabytes"])
+    facts["megabytes"] = round(memory()["megabytes"])
     facts["worker_megabytes"] = round(children.ru_maxrss / 1024)
     print(json.dumps(facts))
 
 
 def epoch(path: str) -> None:
     """Open a store that is not in the page cache, and cut every batch of a shuffled epoch; prints what that took."""
-    import os
     import time
 
     import numpy as np
 
     from adgcl.data.packed import open_dataset
 
-    with open(path, "rb") as file:
-        os.fsync(file.fileno())  # pages that are not on disk yet stay in the cache
-        os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+    forget(path)
     started = time.perf_counter()
     store = open_dataset(Path(path)).store
     opened = time.perf_counter() - started
@@ -112,11 +110,18 @@ def epoch(path: str) -> None:
     for start in range(0, len(order), _BATCH):
         store.batch(order[start : start + _BATCH])
     speed = -(-len(order) // _BATCH) / (time.perf_counter() - started)
-    facts = {"molecules": len(store), "opening": opened, "batches_per_second": speed, **_memory()}
+    facts = {"molecules": len(store), "opening": opened, "batches_per_second": speed, **memory()}
     print(json.dumps(facts))
 
 
-def _memory() -> dict[str, float]:
+def forget(path: str) -> None:
+    """Take a file out of the page cache."""
+    with open(path, "rb") as file:
+        os.fsync(file.fileno())  # pages that are not on disk yet stay in the cache
+        os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+
+
+def memory() -> dict[str, float]:
     """Megabytes resident at the peak, and now: all, and without pages of files, which the system may take back."""
     names = {"VmHWM": "megabytes", "VmRSS": "megabytes_now", "RssAnon": "megabytes_own"}
     lines = Path("/proc/self/status").read_text(encoding="utf-8").splitlines()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import threading
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -21,6 +22,8 @@ from adgcl.core.errors import AdgclError, ConfigError
 _TOLD = {"rank": "RANK", "size": "WORLD_SIZE", "local_rank": "LOCAL_RANK", "local_size": "LOCAL_WORLD_SIZE"}
 # How long a process may wait for the others: the first to read new data may be at it for hours.
 _PATIENCE = timedelta(hours=12)
+# How long the process that holds the store waits for the others to end, in seconds.
+_GRACE = 5.0
 
 
 @dataclass(frozen=True)
@@ -88,7 +91,10 @@ def joined() -> Iterator[World]:
         distributed.barrier()
         distributed.destroy_process_group()
     except BaseException as error:
-        if not _is_first(store):
+        first = _is_first(store)
+        if found.leads and os.environ.get("TORCHELASTIC_USE_AGENT_STORE") != "True":
+            _outlast(store, found.size)
+        if not first:
             raise SystemExit(1) from error
         _finish_sentence()
         raise
@@ -115,6 +121,14 @@ def _is_first(store: Any) -> bool:
         return bool(store.add("told", 1) == 1)
     except RuntimeError:
         return True  # The store went down with the process that held it.
+
+
+def _outlast(store: Any, size: int) -> None:
+    """Where the store lives in this process, and not in torchrun's, end after the others have asked it."""
+    distributed.destroy_process_group()  # so that they notice
+    limit = time.monotonic() + _GRACE
+    while store.add("told", 0) < size and time.monotonic() < limit:
+        time.sleep(0.05)
 
 
 def _finish_sentence() -> None:
