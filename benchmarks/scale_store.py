@@ -46,6 +46,7 @@ def read(path: str, batches: str) -> None:
     """Open the store and cut shuffled batches; prints what that took."""
     import numpy as np
 
+    from adgcl.graphs.store.fingerprint import fingerprint
     from adgcl.graphs.store.storage import open_store
 
     forget(path)
@@ -69,6 +70,7 @@ def read(path: str, batches: str) -> None:
         "order": shuffled["megabytes_own"] - opened["megabytes_own"],
         "batches_per_second": int(batches) / (time.perf_counter() - started),
         "megabytes": memory()["megabytes_own"],
+        "fingerprint": seconds(lambda: fingerprint(store)),
         "checking": seconds(lambda: open_store(Path(path))),
     }
     print(json.dumps(facts))

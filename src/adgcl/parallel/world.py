@@ -7,7 +7,7 @@ import signal
 import threading
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -88,8 +88,7 @@ def joined() -> Iterator[World]:
     _joined = found
     try:
         yield found
-        distributed.barrier()
-        distributed.destroy_process_group()
+        _part()
     except BaseException as error:
         first = _is_first(store)
         if found.leads and os.environ.get("TORCHELASTIC_USE_AGENT_STORE") != "True":
@@ -113,6 +112,13 @@ def _meet(found: World) -> Any:
     except (RuntimeError, ValueError) as error:
         raise ConfigError(f"Process {found.rank} could not reach the others: {error}.", _START) from error
     return distributed.PrefixStore("adgcl", store)
+
+
+def _part() -> None:
+    """Leave once all are done: the store may live in one of the processes."""
+    with suppress(RuntimeError):  # Whoever is gone by now was done as well.
+        distributed.all_reduce(torch.zeros(()))
+    distributed.destroy_process_group()
 
 
 def _is_first(store: Any) -> bool:
