@@ -69,26 +69,29 @@ _TIMED = {
 
 
 def _times(exchange: Mapping[str, Any]) -> str:
-    rows = [
-        (title, *(f"{found['seconds'][name] * 1000:.2f} ms" if size != "1" else "0" for size, found in exchange.items()))
-        for name, title in _TIMED.items()
-    ]
+    rows = [(title, *(_time(name, *found) for found in exchange.items())) for name, title in _TIMED.items()]
     head = "Time of one exchange over loopback (gloo), by processes on this machine:"
     return f"{head}\n\n{_table(('', *exchange), rows)}"
+
+
+def _time(name: str, size: str, found: Mapping[str, Any]) -> str:
+    return f"{1000 * found['seconds'][name]:.2f} ms" if int(size) > 1 else "0"
 
 
 def _large(store: Mapping[str, Any], step: Mapping[str, Any]) -> str:
     scale = _MOLECULES / store["molecules"]
     speed = step["batch"] / step["seconds"]
+    first, later = store["checking"] * scale / 60, store["opening"] * scale
     per_machine = (_each(store, "pointers") + _each(store, "order")) * _MOLECULES * _GPUS_PER_MACHINE
     rows = [
         ("on disk", f"{store['bytes'] * scale / 1e9:.0f} GB"),
         (f"memory of {_GPUS_PER_MACHINE} processes on a machine, besides networks", f"{per_machine / 1e9:.1f} GB"),
-        ("opening, the first time; later", f"{store['checking'] * scale / 60:.0f} min; {store['opening'] * scale:.1f} s"),
+        ("opening, the first time; later", f"{first:.0f} min; {later:.1f} s"),
         ("its fingerprint, which every run begins with", f"{store['fingerprint'] * scale:.0f} s"),
         ("shuffling, for each epoch", f"{store['shuffling'] * scale:.0f} s"),
         ("reading an epoch, one core", f"{_MOLECULES / _BATCH / store['batches_per_second'] / 60:.0f} min"),
-        ("training an epoch, one core of this machine", f"{_MOLECULES / speed / 86400:,.0f} days ({speed:.0f} molecules/s)"),
+        ("training, molecules per second and core of this machine", f"{speed:.0f}"),
+        ("training an epoch, days of one core", f"{_MOLECULES / speed / 86400:.1f}"),
     ]
     return _table(("", "100 million molecules"), rows)
 

@@ -93,7 +93,7 @@ class Team:
         return rest < self.world.size
 
     def batch(self, store: GraphStore, ids: IntArray, own: torch.Generator, place: tuple[int, int]) -> GraphBatch:
-        """This process's share of a batch; `own` starts anew at every `place`, so that nothing of it has to be saved."""
+        """This process's share of a batch; `own` starts anew at every `place`, so it need not be saved."""
         if self.alone:
             return store.batch(ids)
         rank, size = self.world.rank, self.world.size

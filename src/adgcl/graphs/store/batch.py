@@ -84,8 +84,8 @@ class GraphBatch:
     def drawn(self, per: Literal["graphs", "nodes", "edges"], draw: Callable[[int], Tensor]) -> Tensor:
         """`draw(count)`: random numbers, one for each graph, node or edge.
 
-        Processes that divide a batch all draw the same numbers for the whole of it and keep their own, so that the noise
-        does not depend on how many processes there are.
+        Processes that divide a batch all draw the same numbers for the whole of it and keep their own, so that noise
+        does not depend on how many there are.
         """
         count: int = getattr(self, f"num_{per}")
         if self.share is None:
