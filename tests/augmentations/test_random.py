@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from adgcl.augmentations.random_base import FIXED, RandomConfig, drawn, edge_owner, edges_gone, smallest
+from adgcl.augmentations.random_base import FIXED, RandomConfig, edge_owner, edges_gone, smallest, whole_numbers
 from adgcl.augmentations.random_choice import RandomChoice, choices
 from adgcl.augmentations.random_edges import RandomEdgeDrop, RandomEdgePerturb
 from adgcl.core.errors import ConfigError
@@ -75,7 +75,7 @@ def test_one_way_edges_have_nothing_to_tie():
 def test_every_subset_is_equally_likely():
     owner, counts = torch.tensor([0] * 4 + [1] * 2).repeat(3000), torch.tensor([2, 1]).repeat(3000)
     owner = owner + 2 * torch.arange(3000).repeat_interleave(6)
-    marked = drawn(owner, counts, generator()).reshape(3000, 6)
+    marked = smallest(whole_numbers(len(owner), generator()), owner, counts).reshape(3000, 6)
     assert (marked[:, :4].sum(1) == 2).all() and (marked[:, 4:].sum(1) == 1).all()
     codes = (marked[:, :4] * torch.tensor([8, 4, 2, 1])).sum(1)
     _, seen = torch.unique(codes, return_counts=True)

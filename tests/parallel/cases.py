@@ -42,13 +42,14 @@ SAME: dict[str, tuple[dict[str, Any], str, dict[str, Any]]] = {
     "graphmae": ({"name": "graphmae", "gamma": 2.0}, "gine", _CODES),
     "gae": ({"name": "gae"}, "gin", {}),
     "supervised": ({"name": "supervised"}, "gine", _CODES),
+    "descriptors": ({"name": "descriptors"}, "ppi_gin", {"node_sizes": (2,), "edge_sizes": (2,) * 9}),
+    "ss_gcn_a": ({"name": "ss_gcn_a"}, "gin", {"node_sizes": (4,)}),
 }
 # Noise whose amount depends on the graphs is each process's own: the same in every run, but not that of one process.
 OWN: dict[str, tuple[dict[str, Any], str, dict[str, Any]]] = {
     "edge_pred": ({"name": "edge_pred"}, "gin", {}),
     "edge_add": ({"name": "adgcl", "augmentations": ("edge_add", "edge_drop")}, "gine", _CODES),
     "joao with added edges": ({"name": "joao", "tied": True}, "gine", _CODES),
-    "ss_gcn_a": ({"name": "ss_gcn_a"}, "gin", {"node_sizes": (4,)}),
 }
 DROPOUT = {"dropout": 0.3}
 ALONE = {"negatives": "own", "norm_statistics": "own"}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
+from adgcl.methods.base import METHODS
 from tests.parallel.cases import OWN, SAME, record
 from tests.parallel.launch import finished, start
 
@@ -15,6 +16,11 @@ def found(tmp_path_factory):
     for code, _, err in finished(start("tests.parallel.cases", folder)):
         assert code == 0, err
     return [torch.load(folder / f"{rank}.pt") for rank in range(2)]
+
+
+def test_every_method_that_can_be_divided_is_tried():
+    tried = {method["name"] for method, _, _ in (*SAME.values(), *OWN.values())}
+    assert tried == {name for name in METHODS if METHODS[name].parallel}
 
 
 @pytest.mark.parametrize("case", SAME)

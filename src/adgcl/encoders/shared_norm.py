@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 class Moments(NamedTuple):
     """Over the rows of all processes: how many there are, by weight, and the mean and variance of every column."""
 
-    total: float
+    total: Tensor
     mean: Tensor
     var: Tensor
     inverse: Tensor
@@ -36,14 +36,14 @@ def shared_norm(norm: NodeNorm, x: Tensor, keeps: tuple[Tensor | None, ...], rel
     sums = summed(torch.stack([_sums(part.detach(), weight) for part, weight in zip(parts, weights, strict=True)]))
     outs = []
     for part, weight, row in zip(parts, weights, sums, strict=True):
-        total = float(row[0])
-        if total < fewest:
+        # Reading a number from a GPU waits for all its work; who has enough rows need not ask.
+        if (weight is not None or len(part) < fewest) and float(row[0]) < fewest:
             out = norm.by_running(part)
             outs.append(out.relu() if relu else out)
             continue
-        moments = _moments(total, row[1:], norm.eps, dtype)
+        moments = _moments(row[0], row[1:], norm.eps, dtype)
         outs.append(_SharedNorm.apply(part, weight, norm.weight, norm.bias, moments, relu))
-        norm.see(moments.mean, moments.var * (total / (total - 1)))
+        norm.see(moments.mean, (moments.var * (row[0] / (row[0] - 1))).to(dtype))
     return (outs[0] if len(outs) == 1 else torch.cat(outs)).to(x.dtype)
 
 
@@ -58,7 +58,7 @@ def _sums(x: Tensor, weight: Tensor | None) -> Tensor:
     return torch.cat((share.sum().reshape(1), share @ wide, share @ wide.square()))
 
 
-def _moments(total: float, sums: Tensor, eps: float, dtype: torch.dtype) -> Moments:
+def _moments(total: Tensor, sums: Tensor, eps: float, dtype: torch.dtype) -> Moments:
     # In 64 bits no digits are lost that 32 bits could hold, even where the mean is large.
     mean, square = (sums / total).chunk(2)
     var = (square - mean.square()).clamp(min=0.0)
@@ -112,7 +112,7 @@ def _plain_backward(
     unit = (x - moments.mean) * moments.inverse
     sums = torch.stack((grad.sum(0), (grad * unit).sum(0)))
     # How the loss of all processes moves with the mean and with the variance, in units of the standard deviation.
-    by_mean, by_var = gamma * summed(sums) / moments.total
+    by_mean, by_var = gamma * (summed(sums) / moments.total).to(gamma.dtype)
     pulled = torch.addcmul(by_mean, unit, by_var)
     pulled = pulled if weight is None else pulled * weight.unsqueeze(1)
     of_x = (grad * gamma - pulled) * moments.inverse

@@ -130,19 +130,19 @@ class _Gathered(torch.autograd.Function):
 
 @torch.no_grad()
 def average_gradients(parameters: Iterable[nn.Parameter]) -> None:
-    """Give every process the mean of all gradients, in one exchange.
+    """Give every process the mean of all gradients, as one message.
 
     A parameter that has a gradient in one process only, because the others' graphs did not use it, has one in all.
     """
     if _now is None:
         return
     every = list(parameters)
-    used = torch.tensor([float(p.grad is not None) for p in every], device=every[0].device)
+    # In main memory: to read it from a GPU would be to wait for all its work.
+    used = summed(torch.tensor([p.grad is not None for p in every], dtype=torch.int32)).tolist()
     flat = [torch.zeros_like(p).flatten() if p.grad is None else p.grad.flatten() for p in every]
-    means = _sum_up(torch.cat([*flat, used])).div_(_now.world.size)
-    *grads, used = means.split([*(p.numel() for p in every), len(every)])
-    for parameter, grad, share in zip(every, grads, used.tolist(), strict=True):
-        parameter.grad = grad.view_as(parameter) if share else None
+    means = _sum_up(torch.cat(flat)).div_(_now.world.size).split([p.numel() for p in every])
+    for parameter, grad, users in zip(every, means, used, strict=True):
+        parameter.grad = grad.view_as(parameter) if users else None
 
 
 @torch.no_grad()
