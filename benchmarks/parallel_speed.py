@@ -34,7 +34,7 @@ def measure(steps: int = 12, rounds: int = 3, processes: int = 2) -> Iterator[Me
 
 def seconds_of_a_step(processes: int, steps: int) -> float:
     """The median step of a run by this many processes, one thread each."""
-    launcher = ["-m", "torch.distributed.run", "--nproc-per-node", str(processes), "--master-port", "0"]
+    launcher = ["-m", "torch.distributed.run", "--nproc-per-node", str(processes), "--standalone"]
     command = [sys.executable, *(launcher if processes > 1 else []), "-m", "benchmarks.parallel_speed", str(steps)]
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, env=environment)

@@ -36,7 +36,7 @@ def measure(sizes: tuple[int, ...] = (1, 2, 4)) -> dict[str, Any]:
 
 
 def _in_processes(size: int) -> dict[str, Any]:
-    launcher = ["-m", "torch.distributed.run", "--nproc-per-node", str(size), "--master-port", "0"]
+    launcher = ["-m", "torch.distributed.run", "--nproc-per-node", str(size), "--standalone"]
     command = [sys.executable, *(launcher if size > 1 else []), "-m", "benchmarks.scale_exchange"]
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, env=environment)

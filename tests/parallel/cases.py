@@ -22,7 +22,7 @@ _EDGES = {"pool": ("random_node_drop", "random_edge_drop", "random_subgraph", "r
 
 # Method settings, encoder, features of the graphs. In all of them processes draw the same noise as one would alone.
 SAME: dict[str, tuple[dict[str, Any], str, dict[str, Any]]] = {
-    "adgcl on gin": ({"name": "adgcl"}, "gin", {}),
+    "adgcl on gin": ({"name": "adgcl"}, "gin", {"node_sizes": (4,)}),
     "adgcl on gine, one direction": ({"name": "adgcl", "directions": "one"}, "gine", _CODES),
     "adgcl on hu_gin, at once": ({"name": "adgcl", "update": "simultaneous"}, "hu_gin", _HU),
     "adgcl on resgcn": ({"name": "adgcl"}, "resgcn", {"node_sizes": (4,)}),
@@ -40,7 +40,7 @@ SAME: dict[str, tuple[dict[str, Any], str, dict[str, Any]]] = {
     "infomax": ({"name": "infomax", "labels": "random"}, "gin", {}),
     "attr_masking": ({"name": "attr_masking"}, "gine", _CODES),
     "graphmae": ({"name": "graphmae", "gamma": 2.0}, "gine", _CODES),
-    "gae": ({"name": "gae"}, "gin", {}),
+    "gae": ({"name": "gae"}, "gine", _CODES),
     "supervised": ({"name": "supervised"}, "gine", _CODES),
     "descriptors": ({"name": "descriptors"}, "ppi_gin", {"node_sizes": (2,), "edge_sizes": (2,) * 9}),
     "ss_gcn_a": ({"name": "ss_gcn_a"}, "gin", {"node_sizes": (4,)}),

@@ -22,6 +22,8 @@ from adgcl.core.errors import AdgclError, ConfigError
 _TOLD = {"rank": "RANK", "size": "WORLD_SIZE", "local_rank": "LOCAL_RANK", "local_size": "LOCAL_WORLD_SIZE"}
 # How long a process may wait for the others: the first to read new data may be at it for hours.
 _PATIENCE = timedelta(hours=12)
+# How long to wait for the others to start.
+_MEETING = timedelta(minutes=10)
 # How long the process that holds the store waits for the others to end, in seconds.
 _GRACE = 5.0
 
@@ -105,7 +107,7 @@ def _meet(found: World) -> Any:
     """Connect to the others; returns the store that all of them can read."""
     kinds = "cpu:gloo,cuda:nccl" if torch.cuda.is_available() else "gloo"
     try:
-        store, _, _ = next(rendezvous("env://", found.rank, found.size, timeout=_PATIENCE))
+        store, _, _ = next(rendezvous("env://", found.rank, found.size, timeout=_MEETING))
         distributed.init_process_group(
             kinds, store=store, rank=found.rank, world_size=found.size, timeout=_PATIENCE
         )  # fmt: skip

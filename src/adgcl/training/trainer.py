@@ -145,6 +145,7 @@ class Trainer:
                         break
                     self._save(force=False)
             self._save(force=True)
+            wait_for_all()
         finally:
             for tracker in self.trackers:
                 tracker.stop()
