@@ -52,7 +52,9 @@ def main() -> None:
         tree["measured"] = datetime.datetime.now(datetime.UTC).date().isoformat()
         if arguments.write:
             write_json(MEASURED, tree)
-    if arguments.write or arguments.render:
+    if missing := [name for name in PARTS if name not in tree]:
+        print(f"Still to be measured: {', '.join(missing)}.")
+    elif arguments.write or arguments.render:
         write_text(PAGE, put_between_marks(PAGE.read_text(encoding="utf-8"), render(tree)))
     else:
         print(render(tree))

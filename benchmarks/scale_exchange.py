@@ -62,6 +62,7 @@ def run() -> None:
         trainer = Trainer(resolve(settings), store)
         with _counting() as counted:
             trainer._step(np.arange(len(store)), 1)
+            trainer.team.any(False)
         players = {
             name: [p for group in optimizer.param_groups for p in group["params"]]
             for name, optimizer in trainer.method.optimizers.items()

@@ -16,11 +16,16 @@ _PARTS = ("gradients", "negatives", "statistics", "other")
 def render(tree: Mapping[str, Any]) -> str:
     """All tables."""
     parts = [f"Measured on {tree['machine']} ({tree['measured']})."]
-    parts += ["## The store", _store(tree["store"])]
-    parts += ["## What a step exchanges", _exchanges(tree["exchange"]), _times(tree["exchange"])]
-    parts += ["## 100 million molecules", _large(tree["store"], tree["step"])]
-    parts += ["## 1,000 GPUs", _cluster(tree["exchange"]["2"])]
+    parts += ["### The store", _store(tree["store"])]
+    parts += ["### What a step exchanges", _exchanges(tree["exchange"]), _times(tree["exchange"])]
+    parts += ["### 100 million molecules", _large(tree["store"], tree["step"])]
+    parts += ["### 1,000 GPUs", _CLUSTER, _cluster(tree["exchange"]["2"], tree["store"]["edges"])]
     return "\n\n".join(parts) + "\n"
+
+
+_CLUSTER = """Derived for 256 molecules per GPU: the time that exchanges add to a step, if each GPU sends and receives
+25 GB/s and an exchange takes at least 30 microseconds; *noise*, what drawing that of the whole batch takes on a core of
+this machine; *similarities*, those between a GPU's own molecules and all others, in 32 bits."""
 
 
 def _store(store: Mapping[str, Any]) -> str:
@@ -49,9 +54,9 @@ def _exchanges(exchange: Mapping[str, Any]) -> str:
     counted = exchange["2"]["exchanges"]
     players = exchange["2"]["parameters"]
     said = ", ".join(f"{name} {count:,} parameters" for name, count in players.items())
-    rows = [(_NAMES[name], counted[name][0], f"{counted[name][1] / 1000:,.0f} kB") for name in _PARTS]
-    head = f"AD-GCL on Hu's GIN of width 300, alternating update: {said}. The numbers are of one process, 16 molecules."
-    return f"{head}\n\n{_table(('in a step of two processes', 'exchanges', 'put in'), rows)}"
+    rows = [(_NAMES[name], counted[name][0], f"{counted[name][1] / 1000:,.1f} kB") for name in _PARTS]
+    head = f"AD-GCL on Hu's GIN of width 300, alternating update ({said}).\nWhat one of two processes puts into a step:"
+    return f"{head}\n\n{_table(('16 molecules per process', 'exchanges', 'size'), rows)}"
 
 
 _NAMES = {
@@ -96,16 +101,16 @@ def _large(store: Mapping[str, Any], step: Mapping[str, Any]) -> str:
     return _table(("", "100 million molecules"), rows)
 
 
-def _cluster(found: Mapping[str, Any]) -> str:
-    rows = [_at(gpus, found) for gpus in _GPUS]
+def _cluster(found: Mapping[str, Any], edges: float) -> str:
+    rows = [_at(gpus, found, edges) for gpus in _GPUS]
     columns = (
         "GPUs", "molecules in a step", "steps in an epoch", "gradients", "negatives", "statistics and other", "sum",
-        "similarities",
+        "noise", "similarities",
     )  # fmt: skip
     return _table(columns, rows)
 
 
-def _at(gpus: int, found: Mapping[str, Any]) -> tuple[str, ...]:
+def _at(gpus: int, found: Mapping[str, Any], edges: float) -> tuple[str, ...]:
     """What a step exchanges if every GPU has a batch of its own; a ring sends each byte twice, a gather once."""
     counted, row = found["exchanges"], 4 * found["row"]
     share = (gpus - 1) / gpus
@@ -114,8 +119,11 @@ def _at(gpus: int, found: Mapping[str, Any]) -> tuple[str, ...]:
     losses = counted["negatives"][0] // 3
     negatives = _seconds(3 * share * losses * gpus * _BATCH * row, counted["negatives"][0])
     small = _seconds(2 * share * counted["statistics"][1], counted["statistics"][0] + counted["other"][0])
-    numbers = [f"{1000 * seconds:.1f} ms" for seconds in (gradients, negatives, small, gradients + negatives + small)]
     molecules = gpus * _BATCH
+    # Both players draw a number for each edge.
+    noise = 2 * molecules * edges * found["seconds"]["noise of 10,000 edges"] / 10_000
+    times = gradients, negatives, small, gradients + negatives + small, noise
+    numbers = [f"{1000 * seconds:.1f} ms" for seconds in times]
     similarities = f"{4 * _BATCH * molecules / 1e6:,.0f} MB"
     return f"{gpus:,}", f"{molecules:,}", f"{_MOLECULES // molecules:,}", *numbers, similarities
 

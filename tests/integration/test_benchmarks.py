@@ -12,6 +12,8 @@ from benchmarks.changes import by_chance, change_of, in_deviations
 from benchmarks.cost_point import Point, make_store
 from benchmarks.costs import AXES
 from benchmarks.measured import BEGIN, END, keep, read_measured, table
+from benchmarks.scale import MEASURED, PAGE, put_between_marks
+from benchmarks.scale_page import render
 from benchmarks.slopes import last_doubling, slope
 from benchmarks.timing import Measurement
 
@@ -88,3 +90,15 @@ def test_the_plain_resgcn_is_the_same_network(data_dir):
 
     store = load_dataset("MUTAG", data_dir=data_dir, features="deg+odeg10").store
     check_equal(Trainer(_run("adgcl-semi"), store))
+
+
+def test_the_page_of_scale_shows_what_was_measured():
+    tree = json.loads(MEASURED.read_text())
+    text = PAGE.read_text()
+    assert put_between_marks(text, render(tree)) == text
+    tree["store"]["bytes"] = 2_500 * tree["store"]["molecules"]
+    assert "| on disk | 250 GB |" in render(tree) and "| on disk, for each molecule | 2500 bytes |" in render(tree)
+    # Half a gigabyte of gradients, twice through a ring, at 25 GB/s; four exchanges of 30 microseconds.
+    tree["exchange"]["2"]["exchanges"]["gradients"] = [4, 500_000_000]
+    (row,) = [line for line in render(tree).splitlines() if line.startswith("| 1,000 |")]
+    assert row.split(" | ")[3] == "40.1 ms"
