@@ -120,6 +120,7 @@ class Team:
         """Whether it is true in any process."""
         return mine if self.alone else bool(summed(torch.tensor(int(mine))))
 
+
 @contextmanager
 def one_first() -> Iterator[None]:
     """On every machine one process goes first, and leaves behind what the others then only have to open."""
