@@ -23,9 +23,9 @@ def render(tree: Mapping[str, Any]) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-_CLUSTER = """Derived for 256 molecules per GPU: the time that exchanges add to a step, if each GPU sends and receives
-25 GB/s and an exchange takes at least 30 microseconds; *noise*, what drawing that of the whole batch takes on a core of
-this machine; *similarities*, those between a GPU's own molecules and all others, in 32 bits."""
+_CLUSTER = """Derived for 256 molecules per GPU: the milliseconds that exchanges add to a step, if each GPU sends and
+receives 25 GB/s and an exchange takes at least 30 microseconds; *noise*, the milliseconds in which a core of this machine
+draws that of the whole batch; *similarities*, those between a GPU's own molecules and all others, in 32 bits."""
 
 
 def _store(store: Mapping[str, Any]) -> str:
@@ -104,8 +104,8 @@ def _large(store: Mapping[str, Any], step: Mapping[str, Any]) -> str:
 def _cluster(found: Mapping[str, Any], edges: float) -> str:
     rows = [_at(gpus, found, edges) for gpus in _GPUS]
     columns = (
-        "GPUs", "molecules in a step", "steps in an epoch", "gradients", "negatives", "statistics and other", "sum",
-        "noise", "similarities",
+        "GPUs", "molecules in a step", "steps in an epoch", "gradients", "negatives", "other", "sum", "noise",
+        "similarities",
     )  # fmt: skip
     return _table(columns, rows)
 
@@ -123,7 +123,7 @@ def _at(gpus: int, found: Mapping[str, Any], edges: float) -> tuple[str, ...]:
     # Both players draw a number for each edge.
     noise = 2 * molecules * edges * found["seconds"]["noise of 10,000 edges"] / 10_000
     times = gradients, negatives, small, gradients + negatives + small, noise
-    numbers = [f"{1000 * seconds:.1f} ms" for seconds in times]
+    numbers = [f"{1000 * seconds:.1f}" for seconds in times]
     similarities = f"{4 * _BATCH * molecules / 1e6:,.0f} MB"
     return f"{gpus:,}", f"{molecules:,}", f"{_MOLECULES // molecules:,}", *numbers, similarities
 
