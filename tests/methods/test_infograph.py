@@ -80,7 +80,7 @@ def test_the_prior_turns_the_encoder_against_the_discriminator_or_not(prior):
     assert sum(p.numel() for p in model.discriminator.parameters()) == 2 * (18 * 18 + 18) + 18 + 1
     model.train()
     graph_emb = model.encoder(BATCH).graph_emb.detach().requires_grad_()
-    loss = model._prior_loss(model.discriminator, graph_emb, torch.Generator().manual_seed(4))
+    loss = model._prior_loss(model.discriminator, graph_emb, BATCH, torch.Generator().manual_seed(4))
     drawn = torch.rand(10, 18, generator=torch.Generator().manual_seed(4))
     told = torch.sigmoid(model.discriminator(torch.cat([drawn, graph_emb])))
     slow = -told[:10].log().mean() - (1 - told[10:]).log().mean()
