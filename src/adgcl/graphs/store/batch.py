@@ -78,7 +78,7 @@ class GraphBatch:
         _share(ends.data_ptr(), self.num_graphs, share.data_ptr())
         if self.share is not None:
             # Each process contributes to the mean over the graphs of all.
-            share *= int((ends.diff() > 0).sum()) / max(self.share.with_edges, 1e-9)
+            share *= int((ends.diff() > 0).sum()) / (self.share.with_edges or 1)
         return share.to(self.device)
 
     def drawn(self, per: Literal["graphs", "nodes", "edges"], draw: Callable[[int], Tensor]) -> Tensor:
