@@ -37,9 +37,19 @@ class Share:
 def share_of(
     store: GraphStore, ids: IntArray, rank: int, size: int, generator: torch.Generator
 ) -> tuple[IntArray, Share]:
-    """Which of the graphs `ids` process `rank` of `size` takes: as many as every other, give or take one."""
-    first, last = (len(ids) * place // size for place in (rank, rank + 1))
+    """Which of the graphs `ids` process `rank` of `size` takes: about as many nodes as every other takes."""
     nodes, edges = store.counts_of(ids)
+    cuts = _cuts(nodes, size)
+    first, last = int(cuts[rank]), int(cuts[rank + 1])
     before = Counts(first, int(nodes[:first].sum()), int(edges[:first].sum()))
     whole = Counts(len(ids), int(nodes.sum()), int(edges.sum()))
     return ids[first:last], Share(before, whole, np.count_nonzero(edges) / size, generator)
+
+
+def _cuts(nodes: IntArray, size: int) -> IntArray:
+    """Where each of `size` parts of a batch begins, and the end: equal in nodes as far as whole graphs allow."""
+    ends, place = nodes.cumsum(), np.arange(1, size)
+    inner = np.searchsorted(ends - nodes / 2, ends[-1] * place / size)
+    # Each part has a graph of its own, however large others are.
+    inner = np.minimum(np.maximum.accumulate(np.maximum(inner, 1) - place) + place, len(nodes) - size + place)
+    return np.concatenate(([0], inner, [len(nodes)]))
