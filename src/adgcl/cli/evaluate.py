@@ -44,6 +44,8 @@ def evaluate(
     jobs: options.Jobs = None,
     work: options.Work = Path("runs"),
     fresh: options.Fresh = False,
+    executor: options.Executor = "processes",
+    executor_settings: options.ExecutorSettings = None,
     out: Annotated[Path, typer.Option("--out", "-o", help="The folder for Records.")] = Path("results"),
     epochs: options.Epochs = None,
     batch_size: options.BatchSize = None,
@@ -69,9 +71,10 @@ def evaluate(
       adgcl evaluate runs/mine molecules.csv --label-column solubility
       adgcl evaluate MUTAG --method adgcl --seeds 10
       adgcl evaluate MUTAG --mode as_published --probe both --json
+      adgcl evaluate PROTEINS --seeds 20 --executor slurm --executor-set time=30
     """
     screen, (run, data) = Screen(as_json, quiet), _run_and_data(items)
-    with nullcontext() if run else _processes(jobs, seeds):
+    with nullcontext() if run or executor != "processes" else _processes(jobs, seeds):
         source = make_source(data, **reading)
         training = {"epochs": epochs, "batch_size": batch_size, "device": device, "precision": precision}
         judging = {"probes": _probes(probe), **given(mode=mode, name=protocol)}
@@ -81,7 +84,8 @@ def evaluate(
         if run is not None:
             judged = _judge_run(screen, run, source, request, seeds, beside, command)
         else:
-            judged = _judge_method(screen, source, request, seeds, (work, jobs, fresh), command)
+            where = (work, jobs, fresh, executor, tuple(executor_settings or ()))
+            judged = _judge_method(screen, source, request, seeds, where, command)
     _finish(screen, judged, out)
 
 
@@ -148,7 +152,7 @@ def _judge_method(
     source: Source,
     request: Request,
     seeds: int | None,
-    work: tuple[Path, int | None, bool],
+    work: tuple[Path, int | None, bool, str, tuple[str, ...]],
     command: str,
 ) -> Judged:
     from adgcl.cli.job_progress import JobBars

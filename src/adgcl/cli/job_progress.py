@@ -38,6 +38,9 @@ class JobBars(ManyBars, Watcher):
         if event.kind == "progress":
             self._move(event)
             return
+        if event.kind == "note":
+            self.tell(event.content)
+            return
         if event.kind == "elsewhere":
             self.tell(f"{event.job}: {event.content or 'another process'} is working on it; waiting for the result.")
             return
@@ -46,6 +49,8 @@ class JobBars(ManyBars, Watcher):
             return
         self._remove(event.job)
         if event.kind == "put back":
+            if event.content is not None:
+                self.tell(f"{event.job}: {event.content.args[0]} It is tried again, from its last checkpoint.")
             return
         self.done += 1
         if event.kind != "reused" and not _out_of_time(event):

@@ -171,7 +171,25 @@ Split = Annotated[
 Processes = Annotated[
     int | None, typer.Option("--jobs", "-j", min=1, help="Processes at a time. Default: one per core.")
 ]
-Executor = Annotated[str, typer.Option("--executor", help="Where jobs run: processes or inline.")]
+_WHERE = "Where it runs"
+Executor = Annotated[
+    str,
+    typer.Option(
+        "--executor",
+        metavar="NAME",
+        help="processes of this machine, ray or slurm (docs/cluster.md); inline: this process.",
+        rich_help_panel=_WHERE,
+    ),
+]
+ExecutorSettings = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--executor-set",
+        metavar="KEY=VALUE",
+        help="One setting of the executor, such as time=60; `adgcl settings --executor slurm` lists them.",
+        rich_help_panel=_WHERE,
+    ),
+]
 MaxHours = Annotated[
     float | None, typer.Option("--max-hours", min=0.0, help="Stop after this time; the same command resumes.")
 ]

@@ -88,6 +88,7 @@ def reproduce(
     ] = None,
     jobs: options.Processes = None,
     executor: options.Executor = "processes",
+    executor_settings: options.ExecutorSettings = None,
     max_hours: options.MaxHours = None,
     out: Annotated[Path, typer.Option("--out", "-o", help="The folder for Records and tables.")] = Path("results"),
     work: options.Work = Path("runs"),
@@ -115,6 +116,9 @@ def reproduce(
       adgcl reproduce table2 --datasets BBBP BACE --pretrain-set epochs=3
       adgcl reproduce table2 --methods adgcl --encoder adgcl=runs/zinc
       adgcl reproduce table3 --datasets PROTEINS --seeds 1 --max-hours 0.3
+      adgcl reproduce table1-tu --executor ray --executor-set address=head:6379
+      adgcl reproduce table1-tu --executor slurm --executor-set array=16 \\
+                                --executor-set time=240
     """
     from adgcl.cli.progress import Bars
     from adgcl.experiments.tables.reproduction import TableRequest, open_table
@@ -145,6 +149,7 @@ def reproduce(
         corpus,
         tuple(pretraining or ()),
         parse_runs(tuple(encoders or ())),
+        tuple(executor_settings or ()),
     )
     _check_probe(request)
     with Bars(screen) as bars:

@@ -54,6 +54,7 @@ def sweep(
     ] = None,
     jobs: options.Processes = None,
     executor: options.Executor = "processes",
+    executor_settings: options.ExecutorSettings = None,
     max_hours: options.MaxHours = None,
     out: Annotated[
         Path | None,
@@ -106,6 +107,7 @@ def sweep(
         None if max_hours is None else max_hours * 3600,
         data_dir,
         typed_command(ctx),
+        tuple(executor_settings or ()),
     )
     check_writable(request.out)
     check_writable(work)

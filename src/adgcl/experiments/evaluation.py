@@ -17,12 +17,13 @@ from adgcl.core.seeds import DEFAULT_SEEDS
 from adgcl.data.dataset import Dataset
 from adgcl.data.duplicates import find_duplicates
 from adgcl.experiments.application import open_both
+from adgcl.experiments.crew import make_schedule
 from adgcl.experiments.jobs import Job
 from adgcl.experiments.planning import Request, plan_protocol
 from adgcl.experiments.schedule import Event, Schedule
 from adgcl.experiments.source import LoadedSource, Source
 from adgcl.experiments.yardsticks import with_counts, yardstick_embedding, yardsticks
-from adgcl.jobs.executor import EXECUTORS, Executor
+from adgcl.jobs.placement import Placement
 from adgcl.jobs.processes import dismiss_early
 from adgcl.methods.base import METHODS
 from adgcl.protocols.base import check_labels, make_protocol
@@ -53,6 +54,14 @@ class Work:
     jobs: int | None = None
     fresh: bool = False
     executor: str = "processes"
+    executor_settings: tuple[str, ...] = ()
+
+    def placement(self, run: RunConfig, most: int) -> Placement:
+        """Where at most some jobs run; one at a time runs in this process, so that errors keep their traceback."""
+        asked = Placement(self.executor, self.jobs, self.executor_settings)
+        count = min(self.jobs or (default_jobs(run) if asked.kind.here else asked.workers), most)
+        name = "inline" if self.executor == "processes" and count == 1 else self.executor
+        return replace(asked, executor=name, jobs=count)
 
 
 class Watcher:
@@ -96,15 +105,15 @@ def evaluate_loaded(
         if not first.protocol.evaluates:
             raise ConfigError(f"The protocol {first.protocol.name!r} evaluates nothing.", "Use `adgcl pretrain`.")
         first.protocol.check_data(data.seen(first.run.data))
-        count = min(work.jobs or default_jobs(first.run), len(seeds))
-        if count > 1 and not first.run.training.threads:
-            request = request.with_setting("training.threads", max(1, available_cores() // count))
+        placement = work.placement(first.run, len(seeds))
+        if placement.threads and not first.run.training.threads:
+            request = request.with_setting("training.threads", placement.threads)
         jobs = tuple(Job(request, data, seed, folder) for seed in seeds)
         if work.fresh:
             for job in jobs:
                 job.forget()
         reused = sum(job.result() is not None for job in jobs)
-        _run(jobs, _executor(work.executor, count), watcher or Watcher(), work)
+        run_jobs(jobs, placement, folder, watcher or Watcher(), str(work.folder or ""))
         planned = jobs[0].plan
         runs = [result for job in jobs if (result := job.result()) is not None]
         records = make_records(planned.protocol, jobs[0].dataset, planned.run, runs, row=planned.row, command=command)
@@ -193,25 +202,18 @@ def default_jobs(run: RunConfig) -> int:
     return available_cores() if on_cpu and is_narrow(run.encoder.hidden_dim) else 1
 
 
-def _run(jobs: Sequence[Job], executor: Executor, watcher: Watcher, work: Work) -> None:
-    schedule = Schedule(jobs, executor, on_event=watcher)
+def run_jobs(jobs: Sequence[Job], placement: Placement, folder: Path, watcher: Watcher, kept: str) -> None:
+    """Run jobs to their end; the first error of any is raised. `kept` says where the work of a user who stops is."""
+    if placement.executor != "processes":
+        dismiss_early()
+    schedule = make_schedule(jobs, placement.open(len(jobs), folder), on_event=watcher)
     watcher.begin(schedule)
     try:
         schedule.run()
     except (Interrupted, KeyboardInterrupt) as stopped:
-        kept = f" Finished work is kept in {work.folder}." if work.folder else ""
-        raise Interrupted(
-            f"Stopped.{kept}", "Run the same command again to resume." if work.folder else None
-        ) from stopped
+        raise schedule.interruption(f"Finished work is kept in {kept}." if kept else "") from stopped
     for error in schedule.errors.values():
         raise error
-
-
-def _executor(name: str, workers: int) -> Executor:
-    """One seed at a time runs in this process, so that errors keep their traceback."""
-    if workers == 1:
-        dismiss_early()
-    return EXECUTORS["inline" if name == "processes" and workers == 1 else name](workers)
 
 
 @contextmanager

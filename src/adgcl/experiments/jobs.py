@@ -16,7 +16,7 @@ from adgcl.data.dataset import Dataset
 from adgcl.experiments.planning import Plan, Request, plan
 from adgcl.experiments.source import LoadedSource, Source
 from adgcl.graphs.store.fingerprint import fingerprint
-from adgcl.jobs.executor import Send
+from adgcl.jobs.executor import Send, Work
 from adgcl.protocols.base import ProtocolConfig, make_protocol
 from adgcl.protocols.identity import claim, work_folder
 from adgcl.protocols.seed_run import SeedRun
@@ -58,6 +58,24 @@ class Job:
     def _mode(self) -> str:
         mode = self.request.flags.get("protocol", {}).get("mode")
         return f", {mode}" if mode else ""
+
+    def __getstate__(self) -> dict[str, Any]:
+        """On another machine everything that can be found again is."""
+        found_again = {name for kind in type(self).__mro__ for name, it in vars(kind).items() if _is_cached(it)}
+        state = {name: value for name, value in self.__dict__.items() if name not in found_again}
+        return {**state, "_result": None}
+
+    @property
+    def description(self) -> str:
+        """Everything that was asked for, so that the same job can be recognised in another process."""
+        data = self.data.source if isinstance(self.data.source.data, str | Path) else self.data.name
+        asked = (self.request, data, self.seed, self.protocol, self.values, self.take, self.label)
+        return f"{asked!r} {self.needs.description if self.needs else ''}"
+
+    @property
+    def call(self) -> tuple[Work, Any, Any, Any]:
+        """What a worker calls to do it, with what it is given; only of a job that is ready."""
+        return run_job, self.data.source, self.plan, self.folder
 
     @property
     def ready(self) -> bool:
@@ -164,7 +182,7 @@ class Job:
 
 def run_job(source: Source, planned: Plan, folder: Path, send: Send) -> bool:
     """Train and evaluate one seed, with its folder locked; False if its result was already there."""
-    dataset = _load(source, planned.run.data)
+    dataset = load_cached(source, planned.run.data)
     protocol = planned.protocol
     with locked(folder):
         if SeedRun.load(folder) is not None:
@@ -175,10 +193,14 @@ def run_job(source: Source, planned: Plan, folder: Path, send: Send) -> bool:
         return True
 
 
+def _is_cached(attribute: object) -> bool:
+    return isinstance(attribute, cached_property)
+
+
 _last: dict[tuple[Source, str], Dataset] = {}
 
 
-def _load(source: Source, config: DataConfig) -> Dataset:
+def load_cached(source: Source, config: DataConfig) -> Dataset:
     """The data of a job; recent ones are cached, since the next job often uses the same."""
     if not isinstance(source.data, str | Path):
         return source.load_for(config)

@@ -106,9 +106,7 @@ def run_labels(plan: LabelPlan, watcher: Watcher | None = None) -> Efficiency:
     try:
         schedule.run()
     except (Interrupted, KeyboardInterrupt) as stopped:
-        raise Interrupted(
-            f"Stopped. Finished work is kept in {request.work}.", "Run the same command again to resume."
-        ) from stopped
+        raise schedule.interruption(f"Finished work is kept in {request.work}.") from stopped
     scores = tuple(scored for key in plan.jobs if (scored := _scored(plan, *key)) is not None)
     if not scores:
         raise next(iter(schedule.errors.values()), DataError("No job was finished.", "Give it more time."))

@@ -3,26 +3,34 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
 from adgcl.core.errors import AdgclError, DataError, DataMissingError, Interrupted
 from adgcl.core.gaps import Gap
 from adgcl.experiments.estimates import Estimates
-from adgcl.experiments.jobs import Job, run_job
-from adgcl.jobs.executor import Busy, Done, End, Executor, Failed, Stopped
+from adgcl.experiments.jobs import Job
+from adgcl.jobs.allocation import allocation_seconds_left
+from adgcl.jobs.executor import Busy, Done, End, Executor, Failed, Lost, Stopped
+from adgcl.jobs.notices import heeding_notices
 
 _TICK = 0.25  # seconds between two checks of the clock
 _LOOK_AGAIN = 1.0  # seconds before a job that another process is running is checked again
 _PATIENCE = 120.0  # seconds that a stopped worker has to save
 _WORTH_STARTING = 90.0  # seconds that a job needs to make any progress
+_TRIES = 3  # of a job whose worker dies: it may be what kills them
+_MARGIN = 60.0  # seconds before the end of an allocation that are left for saving
 
 
 @dataclass(frozen=True)
 class Event:
-    """Something happened to a job: `started`, `progress`, `finished`, `reused`, `put back`, `elsewhere`, or a `gap`."""
+    """Something happened to a job: `started`, `progress`, `finished`, `reused`, `put back`, `elsewhere`, or a `gap`.
+
+    A `note` is about no job in particular.
+    """
 
     kind: str
     job: Job
@@ -34,7 +42,8 @@ class Schedule:
     """Runs jobs to their end; `gaps` says why some have no result, `errors` what they raised.
 
     A job is not started if its estimate would pass the limit, unless it is longer than the limit itself: such a job
-    starts when nothing else fits, is stopped at the limit, and resumes with the next command.
+    starts when nothing else fits, is stopped at the limit, and resumes with the next command. In an allocation of a
+    batch system the limit is the allocation's, if that is nearer.
     """
 
     jobs: Sequence[Job]
@@ -45,21 +54,30 @@ class Schedule:
     on_event: Callable[[Event], None] = lambda event: None
     gaps: dict[Job, Gap] = field(default_factory=dict)
     errors: dict[Job, Exception] = field(default_factory=dict)
+    margin: float = _MARGIN
 
     def run(self) -> None:
         self._begin()
-        try:
-            while self.waiting or self.running:
-                if self._left() <= 0:
-                    break
-                idle = not self._assign() and not self.running
-                if idle and not self._elsewhere:
-                    break
-                self._listen(_TICK)
-        finally:
-            self._stop()
+        self._heed_allocation()
+        with self._notices() as noticed:
+            try:
+                while (self.waiting or self.running) and not noticed():
+                    if self._left() <= 0:
+                        break
+                    idle = not self._assign() and not self.running
+                    if idle and not self._elsewhere:
+                        break
+                    self._listen(_TICK)
+            finally:
+                self._stop()
+        if noticed():
+            raise Interrupted("Stopped.")
         for job in list(self.waiting):
             self._close(job, Gap("running elsewhere" if job in self._elsewhere else "out of time"))
+
+    def interruption(self, kept: str) -> Interrupted:
+        """What to tell the user who stopped it; `kept` says where its work is."""
+        return Interrupted(f"Stopped. {kept}".strip(), "Run the same command again to resume." if kept else None)
 
     @property
     def seconds_left(self) -> float:
@@ -74,6 +92,7 @@ class Schedule:
         self.waiting: list[Job] = []
         self.running: dict[Job, tuple[float, float]] = {}
         self._elsewhere: dict[Job, float] = {}
+        self._losses: Counter[Job] = Counter()
         self.executor.on_message = lambda job, message: self.on_event(Event("progress", job, message))
         for job in self.jobs:
             if job.result() is not None:
@@ -81,6 +100,12 @@ class Schedule:
                 self.on_event(Event("reused", job))
             else:
                 self.waiting.append(job)
+
+    def _heed_allocation(self) -> None:
+        left = allocation_seconds_left()
+        if left is not None:
+            left = max(left - self.margin, 0.0)
+            self.limit = left if self.limit is None else min(left, self.limit)
 
     def _left(self) -> float:
         return float("inf") if self.limit is None else self.started + self.limit - time.monotonic()
@@ -92,7 +117,7 @@ class Schedule:
             self.waiting.remove(job)
             self.running[job] = (time.monotonic(), self.estimates.seconds(job))
             self.on_event(Event("started", job))
-            self.executor.start(job, run_job, job.data.source, job.plan, job.folder)
+            self.executor.start(job, *job.call)
             given = True
         return given
 
@@ -146,16 +171,25 @@ class Schedule:
         del self.running[job]
         if isinstance(end, Done):
             self._finish(job, "finished" if end.result else "reused")
+        elif isinstance(end, Lost) and self._try_again(job):
+            self._put_back(job, end.error)
         elif isinstance(end, Failed):
             self.errors[job] = end.error
             self._close(job, gap_of(end.error, trained=job.has_begun))
         else:
             if isinstance(end, Busy):
                 self._elsewhere[job] = time.monotonic() + _LOOK_AGAIN
-            self.waiting.append(job)
-            self.on_event(Event("put back", job))
+            self._put_back(job)
             if isinstance(end, Stopped) and self.executor.shares_signals:
                 raise Interrupted("Stopped.")
+
+    def _try_again(self, job: Job) -> bool:
+        self._losses[job] += 1
+        return self._losses[job] < _TRIES
+
+    def _put_back(self, job: Job, why: Exception | None = None) -> None:
+        self.waiting.append(job)
+        self.on_event(Event("put back", job, why))
 
     def _finish(self, job: Job, kind: str) -> None:
         with suppress(ValueError):
@@ -168,6 +202,15 @@ class Schedule:
             self.waiting.remove(job)
         self.gaps[job] = gap
         self.on_event(Event("gap", job, gap))
+
+    @contextmanager
+    def _notices(self) -> Iterator[Callable[[], bool]]:
+        """Heed a batch system that asks this process to end; work in this process does so itself."""
+        if self.executor.shares_signals:
+            yield lambda: False
+        else:
+            with heeding_notices() as noticed:
+                yield noticed
 
     def _stop(self) -> None:
         """Let running jobs save their progress, and end all workers."""

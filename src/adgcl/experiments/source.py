@@ -73,7 +73,10 @@ class Source:
 
 @dataclass(eq=False)
 class LoadedSource:
-    """A source with its data, loaded once and adapted to the settings of each run; or why there is none."""
+    """A source with its data, loaded once and adapted to the settings of each run; or why there is none.
+
+    The data stays behind when it is sent to another process, which loads it again when it is needed.
+    """
 
     name: str
     source: Source
@@ -87,10 +90,15 @@ class LoadedSource:
         dataset = source.load(progress=progress)
         return cls(dataset.name, source, dataset)
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "dataset": None, "_seen": {}}
+
     @property
     def content(self) -> Dataset:
         """The data with every feature its source has."""
-        assert self.dataset is not None, f"{self.name} is not available: {self.gap}"
+        if self.dataset is None:
+            assert self.gap is None, f"{self.name} is not available: {self.gap}"
+            self.dataset = self.source.load()
         return self.dataset
 
     def seen(self, config: DataConfig, progress: Any = None) -> Dataset:

@@ -5,11 +5,14 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from types import TracebackType
 from typing import Any, ClassVar
 
+from adgcl.core.config import Config
 from adgcl.core.errors import AdgclError, Interrupted
 from adgcl.core.locks import BusyError
+from adgcl.core.provenance import available_cores
 from adgcl.core.registry import Registry
 
 Send = Callable[[Any], None]
@@ -41,22 +44,46 @@ class Failed:
     error: Exception
 
 
+@dataclass(frozen=True)
+class Lost(Failed):
+    """Whatever did the work died, perhaps through no fault of the work: another try may succeed."""
+
+
 End = Done | Busy | Stopped | Failed
+
+
+class ExecutorConfig(Config):
+    """Settings of an executor, given by `--executor-set`; an executor with its own extends this."""
 
 
 class Executor(ABC):
     """Starts work and reports how it ended; `workers` pieces run at a time.
 
     The caller chooses a key for each piece of work. While it runs, its messages reach `on_message` with the key; then
-    `ends` yields the key with exactly one End. A piece that fails does not affect the others.
+    `ends` yields the key with exactly one End. A piece that fails does not affect the others. `folder` is where the
+    work keeps its state, which everything that works must see.
     """
 
+    Config: ClassVar[type[ExecutorConfig]] = ExecutorConfig
     # Whether Ctrl-C in this process reaches the work itself.
     shares_signals: ClassVar[bool] = False
+    # Whether the cores of this machine are all it uses.
+    here: ClassVar[bool] = True
 
-    def __init__(self, workers: int = 1) -> None:
-        self.workers = workers
+    def __init__(self, workers: int = 1, config: ExecutorConfig | None = None, folder: Path | None = None) -> None:
+        self.workers, self.config = workers, config or self.Config()
+        self.folder = Path(folder or ".").absolute()
         self.on_message: Callable[[Any, Any], None] = lambda key, message: None
+
+    @classmethod
+    def capacity(cls, config: ExecutorConfig) -> int:
+        """How many pieces can run at a time, unless the user says otherwise."""
+        return available_cores()
+
+    @classmethod
+    def threads(cls, config: ExecutorConfig, workers: int) -> int:
+        """How many threads each of some pieces should use; 0 where that is for the work to decide."""
+        return max(1, available_cores() // workers) if workers > 1 else 0
 
     @property
     @abstractmethod
@@ -88,7 +115,46 @@ class Executor(ABC):
         self.close()
 
 
+class ArrayExecutor(Executor):
+    """An executor whose workers outlive the command.
+
+    Each of `size` workers is one long piece of work, which chooses jobs from the shared folder by itself, `at_once` at
+    a time. The keys are numbers.
+    """
+
+    here = False
+    size: int
+    at_once: int
+    grace: float  # seconds before the end of its time at which a worker should save
+
+    @abstractmethod
+    def follow(self, name: str) -> list[int]:
+        """The keys of workers under this name that an earlier command started and that are still there."""
+
+    @property
+    @abstractmethod
+    def place(self) -> Path:
+        """The folder of its own that all workers see; known once a name is followed."""
+
+    @abstractmethod
+    def __str__(self) -> str:
+        """What a person calls the workers."""
+
+    @property
+    @abstractmethod
+    def cancelling(self) -> str:
+        """The command that ends them."""
+
+
 EXECUTORS: Registry[type[Executor]] = Registry("executor", "adgcl.jobs")
+
+
+def with_short_error(end: End) -> End:
+    """An End that can be sent: our own errors always can, others are reduced to their message."""
+    if isinstance(end, Failed) and not isinstance(end.error, AdgclError):
+        first_line = (str(end.error).strip().splitlines() or [""])[0]
+        return Failed(AdgclError(f"{type(end.error).__name__}: {first_line}"))
+    return end
 
 
 def end_of(work: Work, given: tuple[Any, ...], send: Send) -> End:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
+from pathlib import Path
 from typing import Any
 
-from adgcl.jobs.executor import EXECUTORS, End, Executor, Work, end_of
+from adgcl.jobs.executor import EXECUTORS, End, Executor, ExecutorConfig, Work, end_of
 
 
 @EXECUTORS.register("inline")
@@ -14,8 +15,8 @@ class Inline(Executor):
 
     shares_signals = True
 
-    def __init__(self, workers: int = 1) -> None:
-        super().__init__(1)
+    def __init__(self, workers: int = 1, config: ExecutorConfig | None = None, folder: Path | None = None) -> None:
+        super().__init__(1, config, folder)
         self._ended: list[tuple[Any, End]] = []
 
     @property

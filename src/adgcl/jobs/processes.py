@@ -17,10 +17,23 @@ from collections.abc import Hashable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from importlib import import_module
 from multiprocessing.connection import Connection, wait
+from pathlib import Path
 from typing import Any
 
 from adgcl.core.errors import AdgclError
-from adgcl.jobs.executor import EXECUTORS, End, Executor, Failed, Stopped, Work, end_of
+from adgcl.jobs.executor import (
+    EXECUTORS,
+    End,
+    Executor,
+    ExecutorConfig,
+    Failed,
+    Lost,
+    Stopped,
+    Work,
+    end_of,
+    with_short_error,
+)
+from adgcl.jobs.notices import NOTICES, ignore_notices
 
 _COMMAND = "from adgcl.jobs.processes import serve; serve({handle}, {parent}, {one_thread}, {modules})"
 _LOOK = 0.5  # seconds between two checks that the parent is alive
@@ -28,10 +41,21 @@ _LOOK = 0.5  # seconds between two checks that the parent is alive
 
 @EXECUTORS.register("processes")
 class Processes(Executor):
-    """One process per running piece of work; a free process takes the next piece."""
+    """One process per running piece of work; a free process takes the next piece.
 
-    def __init__(self, workers: int = 1) -> None:
-        super().__init__(workers)
+    With several workers each process has one thread; `one_thread` says so for a single one.
+    """
+
+    def __init__(
+        self,
+        workers: int = 1,
+        config: ExecutorConfig | None = None,
+        folder: Path | None = None,
+        *,
+        one_thread: bool = False,
+    ) -> None:
+        super().__init__(workers, config, folder)
+        self._one_thread = one_thread or workers > 1
         self._running: dict[_Process, Hashable] = {}
         self._idle: list[_Process] = []
 
@@ -80,7 +104,7 @@ class Processes(Executor):
                 if process.alive:
                     return process
                 process.end()
-        return _Process(one_thread=self.workers > 1)
+        return _Process(self._one_thread)
 
 
 @contextmanager
@@ -132,8 +156,7 @@ class _Process:
         try:
             answer: tuple[bool, Any] = self.pipe.recv()
         except (EOFError, OSError):
-            self._child.wait()
-            return True, Stopped() if self._asked_to_stop else Failed(self._how_it_died())
+            return True, self._how_it_died()
         return answer
 
     @property
@@ -153,11 +176,13 @@ class _Process:
             self._child.kill()
         self._child.wait()
 
-    def _how_it_died(self) -> AdgclError:
-        code = self._child.returncode
+    def _how_it_died(self) -> End:
+        code = self._child.wait()
+        if self._asked_to_stop or -code in NOTICES:
+            return Stopped()
         if code == -signal.SIGKILL:
-            return AdgclError("The process was killed, perhaps because memory ran out.", "Try fewer --jobs.")
-        return AdgclError(f"The process ended unexpectedly ({'signal' if code < 0 else 'code'} {abs(code)}).")
+            return Lost(AdgclError("The process was killed, perhaps because memory ran out.", "Try fewer --jobs."))
+        return Failed(AdgclError(f"The process ended unexpectedly ({'signal' if code < 0 else 'code'} {abs(code)})."))
 
 
 # Children that were started before there was work for them.
@@ -167,6 +192,7 @@ _early: list[_Process] = []
 def serve(handle: int, parent: int, one_thread: bool, modules: Sequence[str] = ()) -> None:
     """The loop of a child: work in, messages and Ends out, until the parent closes the socket."""
     os.dup2(2, 1)  # what a library prints must not mix with the parent's output
+    ignore_notices()
     threading.Thread(target=_end_with_parent, args=(parent,), daemon=True).start()
     if one_thread:
         from threadpoolctl import threadpool_limits
@@ -179,17 +205,9 @@ def serve(handle: int, parent: int, one_thread: bool, modules: Sequence[str] = (
         while True:
             try:
                 work, given = pipe.recv()
-                pipe.send((True, _portable(end_of(work, given, lambda message: pipe.send((False, message))))))
+                pipe.send((True, with_short_error(end_of(work, given, lambda message: pipe.send((False, message))))))
             except (EOFError, OSError):
                 return
-
-
-def _portable(end: End) -> End:
-    """An End that can be sent: our own errors always can, others are reduced to their message."""
-    if isinstance(end, Failed) and not isinstance(end.error, AdgclError):
-        first_line = (str(end.error).strip().splitlines() or [""])[0]
-        return Failed(AdgclError(f"{type(end.error).__name__}: {first_line}"))
-    return end
 
 
 def _end_with_parent(parent: int) -> None:

@@ -11,7 +11,7 @@ from adgcl.core.config import merged
 from adgcl.core.errors import ConfigError, DataError, Interrupted
 from adgcl.core.files import ensure_folder
 from adgcl.core.gaps import Gap
-from adgcl.core.provenance import available_cores
+from adgcl.experiments.crew import make_schedule
 from adgcl.experiments.jobs import Job
 from adgcl.experiments.planning import Request
 from adgcl.experiments.presets import preset_for
@@ -19,7 +19,8 @@ from adgcl.experiments.schedule import Event, Schedule, gap_of
 from adgcl.experiments.source import LoadedSource
 from adgcl.experiments.sweeps.arms import Arm, SweepPreset
 from adgcl.experiments.tables.columns import open_column
-from adgcl.jobs.executor import EXECUTORS, Executor
+from adgcl.jobs.executor import Executor
+from adgcl.jobs.placement import Placement
 from adgcl.methods.base import METHODS
 from adgcl.protocols.selection import Mode
 
@@ -41,6 +42,11 @@ class SweepRequest:
     limit: float | None = None
     data_dir: Path | None = None
     command: str = ""
+    executor_settings: tuple[str, ...] = ()
+
+    @property
+    def placement(self) -> Placement:
+        return Placement(self.executor, self.jobs, self.executor_settings)
 
     @property
     def essence(self) -> dict[str, Any]:
@@ -86,13 +92,12 @@ class Sweep:
 
     @property
     def executor(self) -> Executor:
-        """Where the jobs run: no more workers than there is work for."""
-        wanted = self.request.jobs or available_cores()
-        return EXECUTORS[self.request.executor](max(min(wanted, len(self.jobs)), 1))
+        """Where the jobs run."""
+        return self.request.placement.open(len(self.jobs), self.request.work)
 
     def schedule(self, on_event: Callable[[Event], None] = lambda event: None) -> Schedule:
         """The jobs in order: every trial's first seed before any second one."""
-        return Schedule(self.jobs, self.executor, self.request.limit, on_event=on_event)
+        return make_schedule(self.jobs, self.executor, self.request.limit, on_event=on_event)
 
     def run(self, schedule: Schedule) -> None:
         """Run the remaining jobs; a failed one leaves a gap."""
@@ -101,9 +106,7 @@ class Sweep:
         try:
             schedule.run()
         except (Interrupted, KeyboardInterrupt) as stopped:
-            raise Interrupted(
-                f"Stopped. Finished trials are kept in {self.request.work}.", "Run the same command again to resume."
-            ) from stopped
+            raise schedule.interruption(f"Finished trials are kept in {self.request.work}.") from stopped
 
     def gap_of(self, trial: Trial) -> Gap | None:
         """Why a trial has no result; None if it has one."""
@@ -136,12 +139,13 @@ def _refuse_overrides(request: SweepRequest) -> None:
 
 
 def _trials(request: SweepRequest, column: LoadedSource) -> Iterator[Trial]:
+    threads = request.placement.threads
     for arm in request.preset.arms:
         for values in arm.trials():
             for seed in range(_useful_seeds(request, arm, column)):
                 trial = Trial(arm, column, values, seed, gap=column.gap)
                 if column.gap is None:
-                    _plan(request, trial)
+                    _plan(request, trial, threads)
                 yield trial
 
 
@@ -153,14 +157,13 @@ def _useful_seeds(request: SweepRequest, arm: Arm, column: LoadedSource) -> int:
     return 1 if METHODS[preset_for(arm.row, column.dataset).method].deterministic else seeds
 
 
-def _plan(request: SweepRequest, trial: Trial) -> None:
-    workers = request.jobs or available_cores()
-    threads = {"threads": max(1, available_cores() // workers)} if workers > 1 else {}
+def _plan(request: SweepRequest, trial: Trial, threads: int) -> None:
     epochs = {} if request.epochs is None else {"epochs": request.epochs}
+    training = {**epochs, **({"threads": threads} if threads else {})}
     flags = merged(
         request.preset.settings,
         trial.arm.settings,
-        {"training": {**threads, **epochs}, "protocol": {"mode": request.judged}},
+        {"training": training, "protocol": {"mode": request.judged}},
     )
     asked = Request(trial.arm.row, None, flags, request.assignments)
     job = Job(asked, trial.data, trial.seed, request.work, values=trial.values, label=trial.arm.name)

@@ -10,8 +10,8 @@ from typing import Any
 from adgcl.core.errors import Interrupted, OutputError
 from adgcl.core.files import ensure_folder
 from adgcl.core.gaps import Gap
-from adgcl.core.provenance import available_cores
 from adgcl.core.records import Record
+from adgcl.experiments.crew import make_schedule
 from adgcl.experiments.jobs import Job
 from adgcl.experiments.planning import Request
 from adgcl.experiments.schedule import Event, Schedule, gap_of
@@ -22,7 +22,8 @@ from adgcl.experiments.tables.few_labels import FewLabels
 from adgcl.experiments.tables.records import cell_gap, cell_records
 from adgcl.experiments.tables.rows import Row, datasets_of, extra_rows, rows_of
 from adgcl.experiments.tables.transfer import DEFAULT_CORPUS, Transfer
-from adgcl.jobs.executor import EXECUTORS, Executor
+from adgcl.jobs.executor import Executor
+from adgcl.jobs.placement import Placement
 from adgcl.protocols.base import PROTOCOLS
 from adgcl.protocols.finetune import Finetune
 from adgcl.protocols.record_folder import keep
@@ -58,6 +59,11 @@ class TableRequest:
     corpus: str = DEFAULT_CORPUS
     pretraining: tuple[str, ...] = ()
     encoders: Mapping[str, str] = field(default_factory=dict)
+    executor_settings: tuple[str, ...] = ()
+
+    @property
+    def placement(self) -> Placement:
+        return Placement(self.executor, self.jobs, self.executor_settings)
 
 
 @dataclass(frozen=True)
@@ -87,13 +93,12 @@ class Reproduction:
         """The jobs in order; those that only tuned rows need come last."""
         early = {job for cell in self.cells if not cell.tuned for job in cell.needs}
         late = frozenset(job for job in self.jobs if job not in early)
-        return Schedule(self.jobs, self.executor, self.request.limit, late, on_event=on_event)
+        return make_schedule(self.jobs, self.executor, self.request.limit, late, on_event)
 
     @property
     def executor(self) -> Executor:
-        """Where the jobs run: no more workers than there is work for."""
-        wanted = self.request.jobs or available_cores()
-        return EXECUTORS[self.request.executor](max(min(wanted, len(self.jobs)), 1))
+        """Where the jobs run."""
+        return self.request.placement.open(len(self.jobs), self.request.work)
 
     def run(self, schedule: Schedule) -> None:
         """Run the remaining jobs; Records are written as their seeds finish."""
@@ -112,10 +117,8 @@ class Reproduction:
         try:
             schedule.run()
         except (Interrupted, KeyboardInterrupt) as stopped:
-            raise Interrupted(
-                f"Stopped. Finished work is kept in {self.request.work} and {self.request.out}.",
-                "Run the same command again to resume.",
-            ) from stopped
+            kept = f"Finished work is kept in {self.request.work} and {self.request.out}."
+            raise schedule.interruption(kept) from stopped
 
     def outcomes(self) -> dict[Place, Outcome]:
         """What every cell shows, by mode, row and data set."""
@@ -158,12 +161,11 @@ def open_table(request: TableRequest, progress: Any = None) -> Reproduction:
     rows = rows_of(request.table, request.methods)
     names = datasets_of(request.table, request.datasets)
     columns = tuple(open_column(name, request.data_dir, progress) for name in names)
-    jobs = request.jobs or available_cores()
     flags: dict[str, Any] = {"protocol": {"probes": list(request.probes or (request.table.probe,))}}
-    if jobs > 1:
-        flags["training"] = {"threads": max(1, available_cores() // jobs)}
+    threads = request.placement.threads
+    if threads:
+        flags["training"] = {"threads": threads}
     asked = Request(None, None, flags, request.assignments)
-    threads = flags.get("training", {}).get("threads", 0)
     maker = CellMaker(asked, request.seeds, request.work, request.table.protocol, _starts(request, threads, progress))
     return Reproduction(request, rows, columns, maker.cells(rows, columns, request.modes))
 

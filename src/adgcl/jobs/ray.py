@@ -1,0 +1,269 @@
+"""Work on a Ray cluster: one that is there, or one made of this machine for as long as the command runs.
+
+Ray decides where a piece runs; there a process of our own does the work, so that signals, threads and the death of a
+worker mean what they mean everywhere else. Ray itself repeats nothing: what is lost is for the caller to start again.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import pickle
+import time
+from collections.abc import Hashable, Iterator
+from contextlib import ExitStack, suppress
+from itertools import count
+from pathlib import Path
+from typing import Any, cast
+
+from pydantic import Field
+
+from adgcl.core.errors import AdgclError
+from adgcl.core.extras import import_extra
+from adgcl.core.provenance import available_cores
+from adgcl.jobs.executor import (
+    EXECUTORS,
+    End,
+    Executor,
+    ExecutorConfig,
+    Failed,
+    Lost,
+    Send,
+    Stopped,
+    Work,
+    with_short_error,
+)
+from adgcl.jobs.home import Home, WorkerError, signed_home
+from adgcl.jobs.processes import Processes
+
+_LOCAL = "local"
+_LOOK = 0.5  # seconds between two checks whether work should stop
+_FLUSH = 10.0  # seconds that the last message may take
+_STORE = 128 << 20  # bytes of Ray's object store: all that goes through it is settings and progress
+
+
+class RayConfig(ExecutorConfig):
+    address: str = Field("", description="of the cluster (host:6379); without one $RAY_ADDRESS, or this machine alone")
+    cpus: int = Field(1, ge=1, description="cores of each job")
+    gpus: float = Field(0.0, ge=0.0, description="GPUs of each job")
+    memory_gb: float = Field(0.0, ge=0.0, description="memory that each job is promised; 0: not looked at")
+
+    @property
+    def cluster(self) -> str:
+        return self.address or os.environ.get("RAY_ADDRESS") or _LOCAL
+
+
+@EXECUTORS.register("ray")
+class Ray(Executor):
+    """One Ray task per running piece of work."""
+
+    Config = RayConfig
+    here = False
+
+    def __init__(self, workers: int = 1, config: ExecutorConfig | None = None, folder: Path | None = None) -> None:
+        super().__init__(workers, config, folder)
+        self._settings = cast(RayConfig, self.config)
+        self._ray = _ray()
+        self._open = ExitStack()
+        self._home: Home | None = None
+        self._running: dict[Any, tuple[int, Hashable]] = {}
+        self._numbers = count()
+        self._stopping = False
+
+    @classmethod
+    def capacity(cls, config: ExecutorConfig) -> int:
+        settings = cast(RayConfig, config)
+        if settings.cluster == _LOCAL and not _ray().is_initialized():
+            return max(available_cores() // settings.cpus, 1)
+        connect(settings)
+        return max(int(_ray().cluster_resources().get("CPU", 0)) // settings.cpus, 1)
+
+    @classmethod
+    def threads(cls, config: ExecutorConfig, workers: int) -> int:
+        return cast(RayConfig, config).cpus
+
+    @property
+    def free(self) -> int:
+        return self.workers - len(self._running)
+
+    def start(self, key: Hashable, work: Work, *given: Any) -> None:
+        self._begin()
+        number = next(self._numbers)
+        # As bytes: Ray's own process must not import all that the work needs.
+        piece = pickle.dumps((work, given))
+        ref = self._task.remote(self._home, number, piece, self._settings.cpus == 1, self._mailbox)
+        self._running[ref] = (number, key)
+
+    def ends(self, seconds: float) -> Iterator[tuple[Any, End]]:
+        if not self._running:
+            time.sleep(seconds)
+            return
+        ready, _ = self._ray.wait(list(self._running), timeout=seconds)
+        if ready:
+            ready, _ = self._ray.wait(list(self._running), num_returns=len(self._running), timeout=0)
+        by_number = dict(self._running.values())
+        for number, message in self._ray.get(self._mailbox.take.remote()):
+            if number in by_number:
+                self.on_message(by_number[number], message)
+        for ref in ready:
+            end = self._end(ref)
+            yield self._running.pop(ref)[1], end
+
+    def stop(self) -> None:
+        self._stopping = True
+        if self._running:
+            self._mailbox.stop.remote()
+
+    def close(self) -> None:
+        for ref in self._running:
+            self._ray.cancel(ref, force=True)
+        self._running.clear()
+        self._open.close()
+        self._home = None
+
+    def _begin(self) -> None:
+        """Connect, and prepare what all pieces need."""
+        if self._home is not None:
+            return
+        connect(self._settings, self.workers)
+        self._open.callback(_disconnect)
+        self._home = self._open.enter_context(signed_home(self.folder))
+        self._mailbox = self._here(_Mailbox)
+        settings = self._settings
+        resources = {"num_cpus": settings.cpus, "num_gpus": settings.gpus, "memory": int(settings.memory_gb * (1 << 30))}
+        wanted = {name: amount for name, amount in resources.items() if amount}
+        self._task = self._ray.remote(_oversee).options(max_retries=0, **wanted)
+
+    def _here(self, kind: type) -> Any:
+        """An actor on the machine of this command: it must not be lost with another one."""
+        from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+        node = self._ray.get_runtime_context().get_node_id()
+        near = NodeAffinitySchedulingStrategy(node, soft=False)
+        actor = self._ray.remote(kind).options(num_cpus=0, scheduling_strategy=near).remote()
+        self._open.callback(self._ray.kill, actor)
+        return actor
+
+    def _end(self, ref: Any) -> End:
+        """How a piece ended; for one whose worker is gone, what Ray knows about it."""
+        errors = self._ray.exceptions
+        try:
+            end = cast(End, self._ray.get(ref))
+        except errors.OutOfMemoryError:
+            advice = "Try fewer --jobs, or promise each job more: --executor-set memory_gb=8."
+            end = Lost(AdgclError("Ray stopped the worker: its machine ran out of memory.", advice))
+        except errors.TaskCancelledError:
+            end = Stopped()
+        except errors.RayTaskError as error:
+            raise _unusable(error) from error
+        except errors.RayError as error:
+            first_line = (str(error).strip().splitlines() or [type(error).__name__])[0]
+            end = Lost(AdgclError(f"The worker was lost: {first_line}"))
+        if isinstance(end, Failed) and isinstance(end.error, WorkerError):
+            raise end.error
+        return Stopped() if self._stopping and isinstance(end, Lost) else end
+
+
+def connect(settings: RayConfig, workers: int = 1) -> None:
+    """Connect this process to the cluster, unless it is connected already."""
+    ray = _ray()
+    if ray.is_initialized():
+        return
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # Ray would report to its makers
+    own: dict[str, Any] = {"num_cpus": workers * settings.cpus, "object_store_memory": _STORE, "include_dashboard": False}
+    try:
+        ray.init(
+            address=settings.cluster,
+            log_to_driver=False,
+            logging_level=logging.ERROR,
+            **(own if settings.cluster == _LOCAL else {}),
+        )
+    except (OSError, RuntimeError, ValueError, ray.exceptions.RayError) as error:
+        first_line = (str(error).strip().splitlines() or [type(error).__name__])[0]
+        raise AdgclError(
+            f"No Ray cluster can be used at {settings.cluster}: {first_line}",
+            "Start one with `ray start --head`, and give its address: --executor-set address=HOST:6379, or RAY_ADDRESS. "
+            "Without an address, Ray runs on this machine alone.",
+        ) from error
+    _connected.append(settings.cluster)
+
+
+# The cluster that this module has connected to; a connection that was there before is left alone.
+_connected: list[str] = []
+
+
+def _disconnect() -> None:
+    if _connected:
+        _connected.clear()
+        _ray().shutdown()
+
+
+def _ray() -> Any:
+    return import_extra("ray", "ray", "--executor ray")
+
+
+def _unusable(error: Exception) -> WorkerError:
+    """An error from outside of the work itself, such as a worker without adgcl."""
+    last_line = (str(error).strip().splitlines() or [type(error).__name__])[-1]
+    return WorkerError(
+        f"A Ray worker cannot run jobs of adgcl: {last_line}",
+        "Install the same version on all machines, with the extra: adgcl[ray].",
+    )
+
+
+class _Mailbox:
+    """Messages on their way from workers to the command, and its word that they should stop."""
+
+    def __init__(self) -> None:
+        self.messages: list[tuple[int, Any]] = []
+        self.stopping = False
+
+    def put(self, number: int, message: Any) -> None:
+        self.messages.append((number, message))
+
+    def take(self) -> list[tuple[int, Any]]:
+        taken, self.messages = self.messages, []
+        return taken
+
+    def stop(self) -> None:
+        self.stopping = True
+
+    def should_stop(self) -> bool:
+        return self.stopping
+
+
+# The process that does the work of this Ray worker, kept for the next piece: starting one takes seconds.
+_inside: dict[bool, Processes] = {}
+
+
+def _oversee(home: Home, number: int, piece: bytes, one_thread: bool, mailbox: Any) -> End:
+    """What Ray runs: see to it that a process does the work, and pass on what it says."""
+    try:
+        home.enter()
+    except WorkerError as error:
+        return Failed(error)
+    ray, last = _ray(), None
+
+    def pass_on(key: Any, message: Any) -> None:
+        nonlocal last
+        last = mailbox.put.remote(number, message)
+
+    worker = _inside.setdefault(one_thread, Processes(1, one_thread=one_thread))
+    worker.on_message = pass_on
+    worker.start(number, _perform, piece)
+    looked = time.monotonic()
+    while True:
+        for _, end in worker.ends(_LOOK):
+            if last is not None:  # no message may come after the End
+                with suppress(ray.exceptions.RayError):
+                    ray.get(last, timeout=_FLUSH)
+            return with_short_error(end)
+        if time.monotonic() - looked > _LOOK:
+            looked = time.monotonic()
+            if ray.get(mailbox.should_stop.remote()):
+                worker.stop()
+
+
+def _perform(piece: bytes, send: Send) -> Any:
+    work, given = pickle.loads(piece)
+    return work(*given, send)
