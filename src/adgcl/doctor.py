@@ -15,6 +15,7 @@ from adgcl.core.errors import OutputError
 from adgcl.core.files import check_writable
 from adgcl.core.locks import lock_kind
 from adgcl.core.provenance import available_memory_gb, machine, versions
+from adgcl.core.sharing import NEEDED, check_shared
 from adgcl.data.catalog import all_entries
 from adgcl.data.fetch.folder import data_folder, packed_folder
 
@@ -22,7 +23,12 @@ State = Literal["well", "remark", "problem"]
 DATA_SET = "data set "
 _PACKAGES = ("torch", "numpy", "numba", "scipy", "sklearn", "safetensors", "pyarrow", "pydantic", "rdkit")
 # Package, extra of adgcl that brings it, and what it is for.
-_EXTRAS = (("torch_geometric", "pyg", "PyTorch Geometric graphs"), ("openpyxl", "excel", ".xlsx files"))
+_EXTRAS = (
+    ("torch_geometric", "pyg", "PyTorch Geometric graphs"),
+    ("openpyxl", "excel", ".xlsx files"),
+    ("ray", "ray", "Ray clusters"),
+    ("submitit", "slurm", "Slurm clusters"),
+)
 _ENOUGH_MEMORY_GB = 2.0
 
 
@@ -44,10 +50,10 @@ class Check:
         return self.state != "problem"
 
 
-def examine(data_dir: Path | None = None) -> list[Check]:
-    """Check packages, devices, memory, folders, locks and data sets."""
+def examine(data_dir: Path | None = None, shared: Path | None = None) -> list[Check]:
+    """Check packages, devices, memory, folders, locks and data sets; and a folder that machines are to share."""
     folder = data_folder(data_dir)
-    return [*_packages(), *_extras(), *_machine(), *_folders(folder), *_datasets(folder)]
+    return [*_packages(), *_extras(), *_machine(), *_folders(folder, shared), *_datasets(folder)]
 
 
 def _packages() -> Iterator[Check]:
@@ -112,7 +118,7 @@ def compiled_ahead() -> Check:
     return Check("inner loops", f"compiled in {time.monotonic() - started:.0f} s" if anew else "already compiled")
 
 
-def _folders(data: Path) -> Iterator[Check]:
+def _folders(data: Path, shared: Path | None) -> Iterator[Check]:
     if data.is_dir():
         yield Check("data folder", str(data))
     else:
@@ -121,6 +127,11 @@ def _folders(data: Path) -> Iterator[Check]:
     advice = "Set ADGCL_CACHE to a writable folder; without one, data is parsed again every time."
     yield from _writable("cache folder", packed_folder(), advice)
     yield from _writable("working folder", Path.cwd(), "Runs are written here; use --out.")
+    if shared is None:
+        yield _sharing("sharing the working folder", Path.cwd())
+    else:
+        yield from _writable("shared folder", shared, "Workers write here: choose another, or change its permissions.")
+        yield _sharing("sharing it", shared)
 
 
 def _writable(name: str, folder: Path, advice: str) -> Iterator[Check]:
@@ -146,6 +157,17 @@ def _locks(name: str, folder: Path) -> Check:
         return Check(name, "kept by the operating system")
     advice = "If a folder still seems to be in use after a crash, delete the file `.lock` in it."
     return Check(name, "kept as marker files; this file system offers nothing better", "remark", advice)
+
+
+def _sharing(name: str, folder: Path) -> Check:
+    """Whether several processes can work in a folder; for several machines, whoever mounts it must promise the same."""
+    try:
+        while not folder.is_dir():
+            folder = folder.parent
+        check_shared(folder)
+    except OutputError as error:
+        return Check(name, error.message, "problem", f"Workers of a cluster need {NEEDED}. {error.hint}")
+    return Check(name, "another process notices locks and renames; a killed one leaves no lock")
 
 
 def _datasets(folder: Path) -> Iterator[Check]:

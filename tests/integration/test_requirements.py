@@ -41,10 +41,12 @@ def test_the_count_follows_requirements_of_requirements(project: dict) -> None:
     assert closure(extras["excel"]) == {"openpyxl", "et-xmlfile"}
     assert closure(extras["map"]) - found == {"umap-learn", "pynndescent", "tqdm"}
     assert closure(extras["search"]) - found <= {"faiss-cpu", "packaging"}
+    assert closure(extras["slurm"]) - found == {"submitit", "cloudpickle"}
 
 
 def test_what_is_declared_is_what_is_imported(project: dict) -> None:
-    names = ("pyg", "excel", "map", "search", "figures", "tune", "tensorboard", "wandb", "trackio", "mlflow")
+    names = ("pyg", "excel", "map", "search", "figures", "tune", "tensorboard", "wandb", "trackio", "mlflow", "ray",
+             "slurm")  # fmt: skip
     extras = [line for name in names for line in project["optional-dependencies"][name]]
     declared = {canonicalize_name(Requirement(line).name) for line in [*project["dependencies"], *extras]}
     assert imported(_ROOT / "src" / "adgcl") == declared

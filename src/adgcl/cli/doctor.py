@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -22,6 +23,10 @@ def doctor(
     compile_loops: Annotated[
         bool, typer.Option("--compile", help="First compile the inner loops, which the first training would wait for.")
     ] = False,
+    shared: Annotated[
+        Path | None,
+        typer.Option("--shared", metavar="FOLDER", help="Also try a folder that machines of a cluster share."),
+    ] = None,
     as_json: options.Json = False,
 ) -> None:
     """Check versions, devices, memory, folders, locks and data sets.
@@ -30,17 +35,22 @@ def doctor(
     something essential is broken. Missing data sets are not a problem:
     `freesolv` is built in, and the others can be downloaded when needed.
 
+    Jobs on several machines need a shared folder with locks that all of them
+    notice and that end with their holder, and renames that replace a file in one
+    step. --shared tries that with two processes; run it on two machines to be sure.
+
     \b
     Examples:
       adgcl doctor
       adgcl doctor --json
       adgcl doctor --compile
+      adgcl doctor --shared /scratch/me/runs
     """
     from adgcl.doctor import DATA_SET, examine
 
     screen = Screen(as_json)
     compiled = [_compile(screen)] if compile_loops else []
-    checks = [*examine(data_dir), *compiled]
+    checks = [*examine(data_dir, shared), *compiled]
     problems = [check for check in checks if not check.well]
     broken = any(check.essential for check in problems)
     screen.emit(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,7 +16,9 @@ from adgcl.cli.screen import Screen, table
 
 if TYPE_CHECKING:
     from adgcl.data.dataset import Dataset
-    from adgcl.experiments.finetuning import Choices, Finetuned
+    from adgcl.experiments.evaluation import Work
+    from adgcl.experiments.finetuning import Finetuned
+    from adgcl.experiments.model.members import Choices
     from adgcl.experiments.planning import Request
     from adgcl.experiments.source import Source
 
@@ -51,6 +54,17 @@ def finetune(
     config: options.ConfigFile = None,
     assignments: options.Assignments = None,
     trackers: options.Trackers = None,
+    jobs: options.Processes = None,
+    executor: Annotated[
+        str | None,
+        typer.Option(
+            "--executor",
+            metavar="NAME",
+            help="Train members at a time: processes, ray or slurm. Default: one after another.",
+            rich_help_panel="Where it runs",
+        ),
+    ] = None,
+    executor_settings: options.ExecutorSettings = None,
     *,
     reading: Reading,
     as_json: options.Json = False,
@@ -71,21 +85,30 @@ def finetune(
       adgcl finetune runs/zinc assay.csv --label-column active --out models/assay
       adgcl finetune none freesolv --epochs 50 --unit kcal/mol --out model
       adgcl finetune runs/zinc assay.csv --label-column pIC50 --folds 5 --out cv
+      adgcl finetune runs/zinc assay.csv --folds 5 --executor ray --out cv
     """
-    from adgcl.experiments.finetuning import Choices
+    from adgcl.experiments.model.members import Choices
 
     screen = Screen(as_json, quiet)
     source = make_source(data, **reading)
     training: dict[str, Any] = {"epochs": epochs, "batch_size": batch_size, "device": device, "precision": precision}
     request = make_request(None, config, assignments, trackers=trackers, **training)
-    done = _run(screen, encoder, source, out, request, Choices(seeds, folds, unit))
+    work = None
+    if executor or jobs:
+        from adgcl.experiments.evaluation import Work
+
+        work = Work(None, jobs, False, executor or "processes", tuple(executor_settings or ()))
+    done = _run(screen, encoder, source, out, request, Choices(seeds, folds, unit), work)
     screen.emit(_summary(done))
     _print_summary(screen, done)
     _print_next(screen, done, source)
 
 
-def _run(screen: Screen, encoder: str, source: Source, out: Path, request: Request, choices: Choices) -> Finetuned:
+def _run(
+    screen: Screen, encoder: str, source: Source, out: Path, request: Request, choices: Choices, work: Work | None
+) -> Finetuned:
     from adgcl.cli.bad_rows import show_bad_rows, show_mixtures
+    from adgcl.cli.job_progress import JobBars
     from adgcl.cli.progress import Bars
     from adgcl.experiments import finetuning
     from adgcl.training.trackers import ProgressBar
@@ -97,10 +120,20 @@ def _run(screen: Screen, encoder: str, source: Source, out: Path, request: Reque
         for warning in warnings:
             screen.warn(warning)
 
-    with Bars(screen) as bars:
+    job_bars = JobBars(screen) if work else None
+    with Bars(screen) as bars, job_bars or nullcontext():
         trackers = [ProgressBar("finetune", screen.live, screen.aside)]
         return finetuning.finetune(
-            encoder, source, out, request, choices, trackers=trackers, progress=bars, on_loaded=announce
+            encoder,
+            source,
+            out,
+            request,
+            choices,
+            trackers=trackers,
+            progress=bars,
+            on_loaded=announce,
+            work=work,
+            watcher=job_bars,
         )
 
 

@@ -25,6 +25,7 @@ from adgcl.jobs.processes import Processes
 
 _TICK = 0.5  # seconds between two looks at what workers have sent
 _REPLACEMENTS = 3  # for each worker that vanishes
+_FAREWELL = 5.0  # seconds that workers have to notice that all is done
 _LATE = 60.0  # seconds that workers have to save when the user's time is up
 
 
@@ -69,6 +70,12 @@ class Crew(Schedule):
                 self._arrive()
                 if not self._members or self._left() <= -_LATE:
                     break
+            self._dismiss()
+        except Interrupted:
+            raise
+        except AdgclError:
+            self.executor.stop()  # Nobody else would: the command ends here.
+            raise
         finally:
             self.executor.close()
         self.waiting += self.running
@@ -102,6 +109,14 @@ class Crew(Schedule):
     def _listen(self, seconds: float) -> None:
         for number, end in self.executor.ends(seconds):
             self._at_end(number, end)
+
+    def _dismiss(self) -> None:
+        """Let workers end that find nothing more to do; those that still wait in the queue need not begin."""
+        patience = time.monotonic() + _FAREWELL
+        while self._members and time.monotonic() < patience:
+            self._listen(_TICK)
+        if self._members:
+            self.executor.stop()
 
     def _add(self, number: int) -> None:
         deadline = None if self.limit is None else time.time() + self._left()

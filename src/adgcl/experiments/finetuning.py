@@ -19,40 +19,31 @@ from adgcl.core.provenance import versions
 from adgcl.core.trees import TreeError, fitted, read_json
 from adgcl.data.dataset import Dataset
 from adgcl.data.duplicates import find_duplicates
+from adgcl.experiments.evaluation import Watcher, Work, run_jobs
 from adgcl.experiments.model import members as membership
-from adgcl.experiments.model.folder import ABOUT, DOMAIN, member_file, read_about, save_domain, seal
+from adgcl.experiments.model.folder import ABOUT, DOMAIN, WORK, member_file, read_about, save_domain, seal
 from adgcl.experiments.model.judging import judge_model
 from adgcl.experiments.model.labels import check_trainable, class_names, label_names
+from adgcl.experiments.model.member_jobs import MemberJob, train_member
+from adgcl.experiments.model.members import Choices
 from adgcl.experiments.planning import Plan, Request, plan
 from adgcl.experiments.pretraining import BAD_ROWS_FILE
-from adgcl.experiments.source import Source
+from adgcl.experiments.source import LoadedSource, Source
 from adgcl.graphs.store.fingerprint import fingerprint
 from adgcl.methods.supervised import Supervised
 from adgcl.protocols.finetune import FinetuneConfig
-from adgcl.protocols.fold_training import OneRun, train_fold
+from adgcl.protocols.fold_training import OneRun
 from adgcl.protocols.identity import settings_of
 from adgcl.protocols.seed_run import SeedRun
-from adgcl.training.checkpoints import load_checkpoint, save_networks
+from adgcl.training.checkpoints import load_checkpoint
 from adgcl.training.device import pick_device
 from adgcl.training.export import write_bad_rows
-from adgcl.training.run_config import RunConfig
 from adgcl.training.runs import describe_data
 from adgcl.training.start import encoder_origin
 from adgcl.training.trackers import Tracker
-from adgcl.training.trainer import Trainer
 
 SCRATCH = "none"
-_WORK = "training"
 _REQUEST = "request.json"
-
-
-@dataclass(frozen=True)
-class Choices:
-    """What a user may say about a model besides its settings: seeds or folds, and the unit of its labels."""
-
-    seeds: int | None = None
-    folds: int | None = None
-    unit: str = ""
 
 
 @dataclass(frozen=True)
@@ -76,10 +67,14 @@ def finetune(
     trackers: Sequence[Tracker] = (),
     progress: Any = None,
     on_loaded: Callable[[Dataset, list[str]], None] = lambda dataset, warnings: None,
+    work: Work | None = None,
+    watcher: Watcher | None = None,
 ) -> Finetuned:
     """Fine-tune the encoder `start` (a run, a checkpoint, a packaged one, or `none`) and keep a model in `folder`.
 
-    The same call again resumes where it stopped. `on_loaded` sees the data and what there is to say about it.
+    The same call again resumes where it stopped. `on_loaded` sees the data and what there is to say about it. Members
+    are trained one after another, followed by `trackers`; or as `work` says (its folder is not used), followed by a
+    `watcher`.
     """
     check_writable(folder)
     refuse_if_locked(folder)
@@ -96,9 +91,12 @@ def finetune(
         _claim(folder, wanted)
         if dataset.bad_rows:
             write_bad_rows(folder / BAD_ROWS_FILE, dataset.bad_rows)
-        runs = _train(dataset, members, planned, folder, trackers)
+        if work is None:
+            runs = _train(dataset, members, planned, folder, trackers)
+        else:
+            runs = _train_as_jobs(source, dataset, len(members.members), planned, folder, choices, work, watcher)
         about = _finish(folder, dataset, members, planned, runs, choices, wanted, duplicates)
-        shutil.rmtree(folder / _WORK, ignore_errors=True)
+        shutil.rmtree(folder / WORK, ignore_errors=True)
     return Finetuned(folder, about, dataset, time.monotonic() - started)
 
 
@@ -115,18 +113,12 @@ def _train(
     dataset: Dataset, members: membership.Plan, planned: Plan, folder: Path, trackers: Sequence[Tracker]
 ) -> list[SeedRun]:
     """Every member after another; its best epoch is kept as a file of the model."""
-    assert isinstance(planned.judging, FinetuneConfig)
-    trackers = [*trackers, *planned.run.make_trackers(folder)]
-    data, tracker = describe_data(dataset), OneRun(trackers, len(members.members))
+    tracker = OneRun([*trackers, *planned.run.make_trackers(folder)], len(members.members))
     runs = []
     try:
         for number, member in enumerate(members.members):
             tracker.fold = number
-            run = planned.run.with_training(seed=member.seed)
-            keep = _keeper(folder / member_file(number), run)
-            place = folder / _WORK / f"member-{number}"
-            course = planned.judging.course
-            runs.append(train_fold(dataset.store, member.part, run, course, place, tracker, data, keep))
+            runs.append(train_member(dataset, member, planned, folder, number, tracker))
     except Interrupted as stopped:
         raise Interrupted(
             f"Stopped in member {len(runs) + 1} of {len(members.members)}; the state is saved in {folder}.",
@@ -137,11 +129,27 @@ def _train(
     return runs
 
 
-def _keeper(path: Path, run: RunConfig) -> Callable[[Trainer], None]:
-    def keep(trainer: Trainer) -> None:
-        save_networks(path, trainer.method, run, trainer.position, trainer.data)
-
-    return keep
+def _train_as_jobs(
+    source: Source,
+    dataset: Dataset,
+    count: int,
+    planned: Plan,
+    folder: Path,
+    choices: Choices,
+    work: Work,
+    watcher: Watcher | None,
+) -> list[SeedRun]:
+    """The same by an executor, several members at a time."""
+    placement = work.placement(planned.run, count)
+    if placement.threads and not planned.run.training.threads:
+        planned = replace(planned, run=planned.run.with_training(threads=placement.threads))
+    data = LoadedSource(dataset.name, source, dataset)
+    jobs = [MemberJob.of(planned, data, folder, choices, number, count) for number in range(count)]
+    run_jobs(jobs, placement, folder / WORK, watcher or Watcher(), str(folder))
+    runs = [job.result() for job in jobs]
+    if not all(runs):
+        raise Interrupted(f"Stopped; the state is saved in {folder}.", "Run the same command again to continue.")
+    return [run for run in runs if run is not None]
 
 
 def _finish(
@@ -228,7 +236,7 @@ def _finished(folder: Path, wanted: dict[str, Any]) -> dict[str, Any] | None:
 
 def _claim(folder: Path, wanted: dict[str, Any]) -> None:
     """Note what is being made here, or refuse to mix it with something else."""
-    path = folder / _WORK / _REQUEST
+    path = folder / WORK / _REQUEST
     if path.exists():
         with suppress(TreeError):  # Damaged: what it was for is lost, what was trained is checked by its own settings.
             _refuse_other(folder, fitted(dict[str, Any], read_json(path)), wanted)

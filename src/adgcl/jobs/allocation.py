@@ -28,9 +28,11 @@ def is_cancelled() -> bool:
 
 def _slurm_job() -> str:
     """What Slurm says about this job; nothing if it does not answer, or this is no Slurm job."""
-    job = os.environ.get("SLURM_JOB_ID")
-    if not job:
+    if "SLURM_JOB_ID" not in os.environ:
         return ""
+    # One task of an array has the number of the whole array.
+    array = [os.environ.get(name, "") for name in ("SLURM_ARRAY_JOB_ID", "SLURM_ARRAY_TASK_ID")]
+    job = "_".join(array) if all(array) else os.environ["SLURM_JOB_ID"]
     with suppress(OSError, subprocess.SubprocessError):
         command = ["scontrol", "show", "job", job, "--oneliner"]
         return subprocess.run(command, capture_output=True, text=True, timeout=30, check=True).stdout

@@ -11,7 +11,7 @@ import os
 import pickle
 import time
 from collections.abc import Hashable, Iterator
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from itertools import count
 from pathlib import Path
 from typing import Any, cast
@@ -21,24 +21,11 @@ from pydantic import Field
 from adgcl.core.errors import AdgclError
 from adgcl.core.extras import import_extra
 from adgcl.core.provenance import available_cores
-from adgcl.jobs.executor import (
-    EXECUTORS,
-    End,
-    Executor,
-    ExecutorConfig,
-    Failed,
-    Lost,
-    Send,
-    Stopped,
-    Work,
-    with_short_error,
-)
+from adgcl.jobs.executor import EXECUTORS, End, Executor, ExecutorConfig, Failed, Lost, Stopped, Work
 from adgcl.jobs.home import Home, WorkerError, signed_home
-from adgcl.jobs.processes import Processes
+from adgcl.jobs.ray_worker import Mailbox, oversee
 
 _LOCAL = "local"
-_LOOK = 0.5  # seconds between two checks whether work should stop
-_FLUSH = 10.0  # seconds that the last message may take
 _STORE = 128 << 20  # bytes of Ray's object store: all that goes through it is settings and progress
 
 
@@ -128,11 +115,11 @@ class Ray(Executor):
         connect(self._settings, self.workers)
         self._open.callback(_disconnect)
         self._home = self._open.enter_context(signed_home(self.folder))
-        self._mailbox = self._here(_Mailbox)
-        settings = self._settings
-        resources = {"num_cpus": settings.cpus, "num_gpus": settings.gpus, "memory": int(settings.memory_gb * (1 << 30))}
+        self._mailbox = self._here(Mailbox)
+        memory, settings = int(self._settings.memory_gb * (1 << 30)), self._settings
+        resources = {"num_cpus": settings.cpus, "num_gpus": settings.gpus, "memory": memory}
         wanted = {name: amount for name, amount in resources.items() if amount}
-        self._task = self._ray.remote(_oversee).options(max_retries=0, **wanted)
+        self._task = self._ray.remote(oversee).options(max_retries=0, **wanted)
 
     def _here(self, kind: type) -> Any:
         """An actor on the machine of this command: it must not be lost with another one."""
@@ -170,20 +157,21 @@ def connect(settings: RayConfig, workers: int = 1) -> None:
     if ray.is_initialized():
         return
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # Ray would report to its makers
-    own: dict[str, Any] = {"num_cpus": workers * settings.cpus, "object_store_memory": _STORE, "include_dashboard": False}
+    own: dict[str, Any] = {"num_cpus": workers * settings.cpus, "object_store_memory": _STORE}
     try:
         ray.init(
             address=settings.cluster,
             log_to_driver=False,
             logging_level=logging.ERROR,
+            include_dashboard=False,
             **(own if settings.cluster == _LOCAL else {}),
         )
     except (OSError, RuntimeError, ValueError, ray.exceptions.RayError) as error:
         first_line = (str(error).strip().splitlines() or [type(error).__name__])[0]
         raise AdgclError(
             f"No Ray cluster can be used at {settings.cluster}: {first_line}",
-            "Start one with `ray start --head`, and give its address: --executor-set address=HOST:6379, or RAY_ADDRESS. "
-            "Without an address, Ray runs on this machine alone.",
+            "Start one with `ray start --head` and give its address: --executor-set address=HOST:6379, or RAY_ADDRESS. "
+            "Without an address Ray runs on this machine alone.",
         ) from error
     _connected.append(settings.cluster)
 
@@ -209,61 +197,3 @@ def _unusable(error: Exception) -> WorkerError:
         f"A Ray worker cannot run jobs of adgcl: {last_line}",
         "Install the same version on all machines, with the extra: adgcl[ray].",
     )
-
-
-class _Mailbox:
-    """Messages on their way from workers to the command, and its word that they should stop."""
-
-    def __init__(self) -> None:
-        self.messages: list[tuple[int, Any]] = []
-        self.stopping = False
-
-    def put(self, number: int, message: Any) -> None:
-        self.messages.append((number, message))
-
-    def take(self) -> list[tuple[int, Any]]:
-        taken, self.messages = self.messages, []
-        return taken
-
-    def stop(self) -> None:
-        self.stopping = True
-
-    def should_stop(self) -> bool:
-        return self.stopping
-
-
-# The process that does the work of this Ray worker, kept for the next piece: starting one takes seconds.
-_inside: dict[bool, Processes] = {}
-
-
-def _oversee(home: Home, number: int, piece: bytes, one_thread: bool, mailbox: Any) -> End:
-    """What Ray runs: see to it that a process does the work, and pass on what it says."""
-    try:
-        home.enter()
-    except WorkerError as error:
-        return Failed(error)
-    ray, last = _ray(), None
-
-    def pass_on(key: Any, message: Any) -> None:
-        nonlocal last
-        last = mailbox.put.remote(number, message)
-
-    worker = _inside.setdefault(one_thread, Processes(1, one_thread=one_thread))
-    worker.on_message = pass_on
-    worker.start(number, _perform, piece)
-    looked = time.monotonic()
-    while True:
-        for _, end in worker.ends(_LOOK):
-            if last is not None:  # no message may come after the End
-                with suppress(ray.exceptions.RayError):
-                    ray.get(last, timeout=_FLUSH)
-            return with_short_error(end)
-        if time.monotonic() - looked > _LOOK:
-            looked = time.monotonic()
-            if ray.get(mailbox.should_stop.remote()):
-                worker.stop()
-
-
-def _perform(piece: bytes, send: Send) -> Any:
-    work, given = pickle.loads(piece)
-    return work(*given, send)

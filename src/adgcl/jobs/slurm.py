@@ -32,7 +32,7 @@ _ARRAY = "array.json"
 class SlurmConfig(ExecutorConfig):
     cluster: Literal["slurm", "local"] = Field("slurm", description="local: processes of this machine, to try it out")
     array: int = Field(4, ge=1, description="workers, unless --jobs says how many jobs run at a time")
-    time: float = Field(60.0, gt=0.0, description="minutes of an allocation; a worker goes back to the queue until all is done")
+    time: float = Field(60.0, gt=0.0, description="minutes of an allocation; unfinished workers are requeued")
     cpus: int = Field(1, ge=1, description="cores of each worker")
     at_once: int = Field(0, ge=0, description="jobs at a time of each worker; 0: one per core")
     gpus: int = Field(0, ge=0, description="GPUs of each worker")
@@ -150,7 +150,8 @@ class Slurm(ArrayExecutor):
     def _known(self) -> dict[int, str]:
         """The workers that an earlier command noted."""
         try:
-            return {int(number): task for number, task in fitted(dict[str, str], read_json(self.place / _ARRAY)).items()}
+            noted = fitted(dict[str, str], read_json(self.place / _ARRAY))
+            return {int(number): task for number, task in noted.items()}
         except (OSError, TreeError, ValueError):
             return {}
 

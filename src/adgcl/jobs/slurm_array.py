@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from adgcl.jobs.slurm_worker import Worker
 
 _ADVICE = (
-    "Run this where `sbatch` works, on a login node for example; `--executor-set cluster=local` tries it on this machine."
+    "Run this where `sbatch` works, such as a login node; `--executor-set cluster=local` tries it on this machine."
 )
 
 
@@ -30,8 +30,7 @@ class Cluster(ABC):
     """Where an array runs; a task is known by the name that submitit gives it."""
 
     between_looks: float  # seconds
-    # A worker may have ended a moment before its last file can be seen: it is gone if it is still absent this much later.
-    patience: float
+    patience: float  # seconds for the last file of a worker that has ended to be seen
 
     def __init__(self, settings: SlurmConfig) -> None:
         self.settings = settings
@@ -102,7 +101,7 @@ class SlurmCluster(Cluster):
 
     def signal(self, tasks: Sequence[str]) -> None:
         with suppress(OSError, subprocess.SubprocessError):
-            subprocess.run(["scancel", "--signal=TERM", *tasks], capture_output=True, timeout=60, check=False)
+            subprocess.run(["scancel", *tasks], capture_output=True, timeout=60, check=False)
 
     def describe(self, tasks: Sequence[str]) -> str:
         return f"Slurm array {_arrays(tasks)}"

@@ -29,6 +29,8 @@ from adgcl.training.run_config import RunConfig
 FORMAT = "adgcl-model-1"
 ABOUT = "model.json"
 DOMAIN = "domain.safetensors"
+# The folder of unfinished members; it goes when the model is finished.
+WORK = "training"
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,6 +17,15 @@ _CV_FOLDS = 5
 
 
 @dataclass(frozen=True)
+class Choices:
+    """What a user may say about a model besides its settings: seeds or folds, and the unit of its labels."""
+
+    seeds: int | None = None
+    folds: int | None = None
+    unit: str = ""
+
+
+@dataclass(frozen=True)
 class Member:
     """One network to train: what it is called, what decides its random numbers, and its parts of the data."""
 
