@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import os
+import signal
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
 
-from adgcl.core.errors import AdgclError
+from adgcl.core.errors import AdgclError, Interrupted
 from adgcl.core.locks import BusyError
 from adgcl.experiments import schedule as module
 from adgcl.experiments.schedule import Schedule
+from adgcl.jobs.executor import Done, End, Lost
 from adgcl.jobs.inline import Inline
 
 
@@ -22,9 +26,6 @@ class FakeJob:
     seconds: float = 1.0
     seed: int = 0
     needs: Any = None
-    data: Any = None
-    plan: Any = None
-    folder: Any = None
     busy_times: int = 0
     error: Exception | None = None
     runs: list[str] = field(default_factory=list)
@@ -34,11 +35,12 @@ class FakeJob:
     done_elsewhere: bool = False
     problem: Exception | None = None
 
-    def __post_init__(self) -> None:
-        self.data = _Data(self)
-
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def call(self) -> tuple[Any, ...]:
+        return do, self
 
     @property
     def ready(self) -> bool:
@@ -60,14 +62,7 @@ class FakeEstimates:
         return job.seconds
 
 
-class _Data:
-    """Stands where a job's data would: what is handed to a worker is the job itself."""
-
-    def __init__(self, job: FakeJob) -> None:
-        self.source = job
-
-
-def do(job: FakeJob, plan: Any, folder: Any, send: Any) -> bool:
+def do(job: FakeJob, send: Any) -> bool:
     if job.error is not None:
         error, job.error = job.error, None
         raise error
@@ -77,7 +72,6 @@ def do(job: FakeJob, plan: Any, folder: Any, send: Any) -> bool:
 
 @pytest.fixture(autouse=True)
 def fakes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "run_job", do)
     monkeypatch.setattr(module, "_LOOK_AGAIN", 0.01)
     monkeypatch.setattr(module, "_TICK", 0.01)
 
@@ -164,3 +158,60 @@ def test_what_was_finished_while_a_worker_started_is_not_called_our_own():
         on_event=lambda e: kinds.append(e.kind),
     ).run()
     assert kinds == ["started", "reused"]
+
+
+class Dying(Inline):
+    """An executor whose workers die some times before one lives."""
+
+    shares_signals = False
+
+    def __init__(self, deaths: int) -> None:
+        super().__init__()
+        self.deaths, self.started = deaths, 0
+
+    def start(self, key: Any, work: Any, *given: Any) -> None:
+        self.started += 1
+        super().start(key, work, *given)
+
+    def ends(self, seconds: float) -> Iterator[tuple[Any, End]]:
+        for key, end in super().ends(seconds):
+            dies = isinstance(end, Done) and self.started <= self.deaths
+            key.finished = not dies
+            yield key, Lost(AdgclError("The node is gone.")) if dies else end
+
+
+@pytest.mark.parametrize(
+    ("deaths", "started", "gaps"), [(2, 3, {}), (9, 3, {"job": "failed: The node is gone."})]
+)
+def test_a_job_whose_worker_dies_is_tried_again_but_not_for_ever(deaths: int, started: int, gaps: Any) -> None:
+    executor, told = Dying(deaths), []
+    schedule = Schedule(
+        [FakeJob("job")], executor, estimates=FakeEstimates(), on_event=lambda e: told.append((e.kind, str(e.content)))
+    )
+    schedule.run()
+    assert executor.started == started and {j.name: str(g) for j, g in schedule.gaps.items()} == gaps
+    assert told.count(("put back", "The node is gone.")) == 2
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs POSIX signals")
+@pytest.mark.parametrize("notice", ["SIGTERM", "SIGUSR1", "SIGUSR2"])
+def test_a_notice_of_the_batch_system_stops_it_and_the_old_handlers_come_back(notice: str) -> None:
+    number = getattr(signal, notice)
+    before = signal.getsignal(number)
+    executor, order = Dying(0), []
+
+    def note(event: Any) -> None:
+        order.append(f"{event.kind} {event.job}")
+        if event.kind == "finished":
+            signal.raise_signal(number)
+
+    with pytest.raises(Interrupted):
+        Schedule([FakeJob("first"), FakeJob("second", 2)], executor, estimates=FakeEstimates(), on_event=note).run()
+    assert order == ["started first", "finished first"] and signal.getsignal(number) == before
+
+
+def test_an_allocation_that_ends_soon_is_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "allocation_seconds_left", lambda: 100.0)
+    for limit, order in ((1000, ["short", "long"]), (None, ["short", "long"]), (30, ["short"])):
+        jobs = [FakeJob("short", 10), FakeJob("long", 39), FakeJob("too long", 41)]
+        assert run(jobs, limit=limit)[0] == order, "a minute of the allocation is left for saving"

@@ -16,7 +16,8 @@ import pytest
 from adgcl.core.errors import DataError, Interrupted
 from adgcl.core.locks import BusyError
 from adgcl.jobs import processes
-from adgcl.jobs.executor import EXECUTORS, Busy, Done, End, Executor, Failed, Stopped
+from adgcl.jobs.executor import EXECUTORS, ArrayExecutor, Busy, Done, End, Executor, Failed, Lost, Stopped
+from adgcl.jobs.notices import NOTICES
 from adgcl.jobs.processes import Processes, started_early
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="needs POSIX signals")
@@ -34,8 +35,8 @@ def work(task: str, number: int, send: Callable[[Any], None]) -> int:
     if task == "killed":
         os.kill(os.getpid(), signal.SIGKILL)
     send(task)
-    if task == "long":
-        time.sleep(60)
+    if task in ("long", "brief"):
+        time.sleep(60 if task == "long" else 0.5)
     return number * number
 
 
@@ -48,9 +49,9 @@ def end_of(executor: Executor, key: str, seconds: float = 20.0) -> End:
     raise AssertionError(f"{key} has not ended")
 
 
-@pytest.mark.parametrize("name", list(EXECUTORS))
-def test_work_ends_in_one_of_four_ways(name: str) -> None:
-    with EXECUTORS[name](1) as executor:
+@pytest.mark.parametrize("name", [name for name in EXECUTORS if not issubclass(EXECUTORS[name], ArrayExecutor)])
+def test_work_ends_in_one_of_four_ways(name: str, tmp_path: Path) -> None:
+    with EXECUTORS[name](1, folder=tmp_path) as executor:
         heard: list[tuple[Any, Any]] = []
         executor.on_message = lambda key, message: heard.append((key, message))
         for task, expected in (("fine", Done(9)), ("busy", Busy()), ("interrupted", Stopped())):
@@ -70,7 +71,7 @@ def test_a_process_that_is_killed_says_so_and_the_next_piece_gets_a_new_one() ->
     with Processes(1) as executor:
         executor.start("killed", work, "killed", 1)
         end = end_of(executor, "killed")
-        assert isinstance(end, Failed) and "memory" in str(end.error)
+        assert isinstance(end, Lost) and "memory" in str(end.error)
         executor.start("fine", work, "fine", 4)
         assert end_of(executor, "fine") == Done(16)
 
@@ -85,6 +86,15 @@ def test_work_that_is_asked_to_stop() -> None:
             list(executor.ends(0.1))
         executor.stop()
         assert end_of(executor, "long") == Stopped()
+
+
+@pytest.mark.parametrize("notice", NOTICES)
+def test_a_process_that_a_batch_system_ends_was_not_at_fault(notice: int) -> None:
+    """SIGTERM ends it, wherever it is; the others are for its parent to heed."""
+    with Processes(1) as executor:
+        executor.on_message = lambda key, message: next(iter(executor._running))._child.send_signal(notice)
+        executor.start("noticed", work, "brief", 3)
+        assert end_of(executor, "noticed") == (Stopped() if notice == signal.SIGTERM else Done(9))
 
 
 def test_two_pieces_run_at_once() -> None:

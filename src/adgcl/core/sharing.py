@@ -25,7 +25,8 @@ _OTHER = """
 import os, sys, time
 from filelock import FileLock
 lock, part, file, text = sys.argv[1:]
-FileLock(lock).acquire(timeout=5)
+held = FileLock(lock)
+held.acquire(timeout=5)
 with open(part, "w") as made:
     made.write(text)
 os.replace(part, file)

@@ -73,7 +73,7 @@ class Job:
         return f"{asked!r} {self.needs.description if self.needs else ''}"
 
     @property
-    def call(self) -> tuple[Work, Any, Any, Any]:
+    def call(self) -> tuple[Work, *tuple[Any, ...]]:
         """What a worker calls to do it, with what it is given; only of a job that is ready."""
         return run_job, self.data.source, self.plan, self.folder
 

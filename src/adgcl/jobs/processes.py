@@ -148,6 +148,7 @@ class _Process:
         self._asked_to_stop = False
 
     def send(self, piece: Any) -> None:
+        self._asked_to_stop = False
         with suppress(OSError):  # It has died; `receive` says how.
             self.pipe.send(piece)
 
@@ -165,9 +166,9 @@ class _Process:
 
     def stop(self) -> None:
         """Ask it to end: a Trainer answers this signal by saving."""
-        self._asked_to_stop = True
-        if self.alive:
+        if self.alive and not self._asked_to_stop:
             self._child.terminate()
+        self._asked_to_stop = True
 
     def end(self) -> None:
         """End it now."""

@@ -9,9 +9,10 @@ from __future__ import annotations
 import logging
 import os
 import pickle
+import socket
 import time
 from collections.abc import Hashable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from itertools import count
 from pathlib import Path
 from typing import Any, cast
@@ -26,6 +27,8 @@ from adgcl.jobs.home import Home, WorkerError, signed_home
 from adgcl.jobs.ray_worker import Mailbox, oversee
 
 _LOCAL = "local"
+_PATIENCE = 10.0  # seconds for a cluster to answer
+_ANSWER = 2.0  # seconds for the mailbox to answer: it is near
 _STORE = 128 << 20  # bytes of Ray's object store: all that goes through it is settings and progress
 
 
@@ -88,18 +91,13 @@ class Ray(Executor):
         ready, _ = self._ray.wait(list(self._running), timeout=seconds)
         if ready:
             ready, _ = self._ray.wait(list(self._running), num_returns=len(self._running), timeout=0)
-        by_number = dict(self._running.values())
-        for number, message in self._ray.get(self._mailbox.take.remote()):
-            if number in by_number:
-                self.on_message(by_number[number], message)
+        self._hear()
         for ref in ready:
             end = self._end(ref)
             yield self._running.pop(ref)[1], end
 
     def stop(self) -> None:
         self._stopping = True
-        if self._running:
-            self._mailbox.stop.remote()
 
     def close(self) -> None:
         for ref in self._running:
@@ -107,6 +105,14 @@ class Ray(Executor):
         self._running.clear()
         self._open.close()
         self._home = None
+
+    def _hear(self) -> None:
+        """Take in messages and say whether work should stop; a mailbox that was lost comes back empty."""
+        by_number = dict(self._running.values())
+        with suppress(self._ray.exceptions.RayError):
+            for number, message in self._ray.get(self._mailbox.take.remote(self._stopping), timeout=_ANSWER):
+                if number in by_number:
+                    self.on_message(by_number[number], message)
 
     def _begin(self) -> None:
         """Connect, and prepare what all pieces need."""
@@ -127,7 +133,7 @@ class Ray(Executor):
 
         node = self._ray.get_runtime_context().get_node_id()
         near = NodeAffinitySchedulingStrategy(node, soft=False)
-        actor = self._ray.remote(kind).options(num_cpus=0, scheduling_strategy=near).remote()
+        actor = self._ray.remote(kind).options(num_cpus=0, max_restarts=-1, scheduling_strategy=near).remote()
         self._open.callback(self._ray.kill, actor)
         return actor
 
@@ -157,6 +163,7 @@ def connect(settings: RayConfig, workers: int = 1) -> None:
     if ray.is_initialized():
         return
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # Ray would report to its makers
+    _try_address(settings.cluster)
     own: dict[str, Any] = {"num_cpus": workers * settings.cpus, "object_store_memory": _STORE}
     try:
         ray.init(
@@ -167,13 +174,27 @@ def connect(settings: RayConfig, workers: int = 1) -> None:
             **(own if settings.cluster == _LOCAL else {}),
         )
     except (OSError, RuntimeError, ValueError, ray.exceptions.RayError) as error:
-        first_line = (str(error).strip().splitlines() or [type(error).__name__])[0]
-        raise AdgclError(
-            f"No Ray cluster can be used at {settings.cluster}: {first_line}",
-            "Start one with `ray start --head` and give its address: --executor-set address=HOST:6379, or RAY_ADDRESS. "
-            "Without an address Ray runs on this machine alone.",
-        ) from error
+        raise _no_cluster(settings.cluster, error) from error
     _connected.append(settings.cluster)
+
+
+def _try_address(cluster: str) -> None:
+    """Say at once that nobody answers: Ray itself would try for minutes."""
+    host, _, port = cluster.removeprefix("ray://").rpartition(":")
+    if host and port.isdigit():
+        try:
+            socket.create_connection((host, int(port)), timeout=_PATIENCE).close()
+        except OSError as error:
+            raise _no_cluster(cluster, error) from error
+
+
+def _no_cluster(cluster: str, error: Exception) -> AdgclError:
+    first_line = (str(error).strip().splitlines() or [type(error).__name__])[0]
+    return AdgclError(
+        f"No Ray cluster can be used at {cluster}: {first_line}",
+        "Start one with `ray start --head` and give its address: --executor-set address=HOST:6379, or RAY_ADDRESS. "
+        "Without an address Ray runs on this machine alone.",
+    )
 
 
 # The cluster that this module has connected to; a connection that was there before is left alone.

@@ -26,12 +26,10 @@ class Mailbox:
     def put(self, number: int, message: Any) -> None:
         self.messages.append((number, message))
 
-    def take(self) -> list[tuple[int, Any]]:
+    def take(self, stopping: bool) -> list[tuple[int, Any]]:
+        self.stopping = stopping
         taken, self.messages = self.messages, []
         return taken
-
-    def stop(self) -> None:
-        self.stopping = True
 
     def should_stop(self) -> bool:
         return self.stopping
@@ -59,14 +57,15 @@ def oversee(home: Home, number: int, piece: bytes, one_thread: bool, mailbox: An
     looked = time.monotonic()
     while True:
         for _, end in worker.ends(_LOOK):
-            if last is not None:  # no message may come after the End
+            if last is not None:  # Its last message must not come after its End.
                 with suppress(ray.exceptions.RayError):
                     ray.get(last, timeout=_FLUSH)
             return with_short_error(end)
         if time.monotonic() - looked > _LOOK:
             looked = time.monotonic()
-            if ray.get(mailbox.should_stop.remote()):
-                worker.stop()
+            with suppress(ray.exceptions.RayError):  # It will be back.
+                if ray.get(mailbox.should_stop.remote(), timeout=_FLUSH):
+                    worker.stop()
 
 
 def _perform(piece: bytes, send: Send) -> Any:

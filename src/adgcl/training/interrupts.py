@@ -21,7 +21,8 @@ def polite_interrupts(max_seconds: float | None = None) -> Iterator[Callable[[],
     end = math.inf if max_seconds is None else time.monotonic() + max_seconds
 
     def note(number: int, frame: Any) -> None:
-        if caught:
+        # A batch system may say it twice: to every process, and again through the one that started this.
+        if caught and number == signal.SIGINT:
             raise KeyboardInterrupt
         caught.append(number)
 

@@ -58,7 +58,7 @@ class MemberJob(Job):
         return f"member {self.seed + 1} of {self.members} on {self.data.name}"
 
     @property
-    def call(self) -> tuple[Work, Any, Any, Any, Any, Any]:
+    def call(self) -> tuple[Work, *tuple[Any, ...]]:
         return train_member_job, self.data.source, self.plan, self.model, self.choices, self.seed
 
     @cached_property
