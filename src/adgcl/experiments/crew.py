@@ -104,7 +104,7 @@ class Crew(Schedule):
         for number in range(min(self.executor.size, -(-len(self.waiting) // self.executor.at_once))):
             self._add(number)
         self._listen(0.0)  # submits them
-        self._note(f"Submitted: {self.executor}, {len(self._members)} workers. Logs: {self.executor.place}")
+        self._note(f"Submitted the {self.executor}: {len(self._members)} workers, logs in {self.executor.place}")
 
     def _listen(self, seconds: float) -> None:
         for number, end in self.executor.ends(seconds):

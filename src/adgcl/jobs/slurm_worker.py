@@ -12,6 +12,7 @@ from adgcl.core.extras import import_extra
 from adgcl.jobs.allocation import is_cancelled
 from adgcl.jobs.executor import Failed, Stopped, Work, end_of, with_short_error
 from adgcl.jobs.home import Home, WorkerError
+from adgcl.jobs.notices import NOTICES
 from adgcl.jobs.post import Outbox
 
 # The name of a file that tells workers not to come back.
@@ -49,6 +50,11 @@ def _requeue() -> str:
     """Let submitit put this process back into the queue, which ends it; or why that is not possible."""
     try:
         signal.raise_signal(getattr(signal, f"SIG{_submitit().JobEnvironment.USR_SIG}"))
+    except SystemExit:
+        # The batch system may say the same at this moment: that must not change how this process ends.
+        for number in NOTICES:
+            signal.signal(number, signal.SIG_IGN)
+        raise
     except Exception as error:
         return (str(error).strip().splitlines() or [type(error).__name__])[0]
     return "submitit did not end it."

@@ -1,0 +1,153 @@
+"""An array of workers whose time ends in the middle: requeued, finished, and nothing is done twice.
+
+On submitit's local executor, and on a real Slurm of one node where one can be started.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from adgcl.core.records import Record
+from adgcl.experiments.crew import Crew, make_schedule
+from adgcl.experiments.planning import Request
+from adgcl.experiments.source import LoadedSource, Source
+from adgcl.jobs.placement import Placement
+from adgcl.jobs.post import Inbox
+from tests.cli.conftest import SMALL, write_tu
+from tests.slurm.cluster import NoSlurm, slurm
+from tests.slurm.naps import Naps
+from tests.slurm.sleeping import taken
+
+pytest.importorskip("submitit")
+PATIENCE = 150.0  # seconds
+
+
+@pytest.fixture(scope="module")
+def real_slurm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
+    try:
+        with slurm(tmp_path_factory.mktemp("slurm")) as environment:
+            yield environment
+    except NoSlurm as reason:
+        pytest.skip(f"No Slurm here: {reason}.")
+
+
+@pytest.fixture(params=["local", "slurm"])
+def cluster(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> str:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("ADGCL_CACHE", str(tmp_path / "packed"))
+    # Workers must find what these tests define.
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(path for path in sys.path if path))
+    if request.param == "slurm":
+        for name, text in request.getfixturevalue("real_slurm").items():
+            monkeypatch.setenv(name, text)
+    return str(request.param)
+
+
+def tasks(runs: Path) -> list[str]:
+    """The names of workers that are noted in the shared folder."""
+    return [task for noted in (runs / ".slurm").rglob("array.json") for task in json.loads(noted.read_text()).values()]
+
+
+def finished(runs: Path) -> Counter[int]:
+    """How often workers say that they finished each job."""
+    (place,) = (runs / ".slurm").iterdir()
+    told = [report for number in range(len(tasks(runs))) for report in Inbox(place, number).take()]
+    return Counter(report.job for report in told if report.kind == "finished")
+
+
+def lives(runs: Path) -> int:
+    """How often workers began."""
+    logs = (runs / ".slurm").rglob("*_log.out")
+    return sum(log.read_text().count("Starting with JobEnvironment") for log in logs)
+
+
+def wait_for(ready: Callable[[], bool]) -> None:
+    limit = time.monotonic() + PATIENCE
+    while not ready():
+        assert time.monotonic() < limit
+        time.sleep(0.05)
+
+
+def test_a_time_limit_that_ends_in_the_middle(cluster: str, tmp_path: Path) -> None:
+    data = LoadedSource.of(Source(str(write_tu(tmp_path / "TOYS"))))
+    runs = tmp_path / "runs"
+    jobs = [Naps(Request("random_init"), data, seed, runs) for seed in range(2)]
+    # On this machine 20 of 30 seconds. Slurm counts in minutes: there the limit comes nearer while the workers run.
+    limit = ("time=0.5", "grace=10") if cluster == "local" else ("time=60", "grace=40")
+    executor = Placement("slurm", settings=(f"cluster={cluster}", "array=2", *limit)).open(2, runs)
+    events: list[str] = []
+    schedule = make_schedule(jobs, executor, on_event=lambda e: events.append(f"{e.kind} {e.job.seed}"))
+    assert isinstance(schedule, Crew)
+    if cluster == "slurm":
+        threading.Thread(target=_shorten, args=(jobs,), daemon=True).start()
+    schedule.run()
+    assert schedule.gaps == {} and all(job.result() is not None for job in jobs)
+    assert {events.count(f"finished {seed}") for seed in range(2)} == {1}
+    assert finished(runs) == {0: 1, 1: 1} and lives(runs) >= 4, "both workers were requeued"
+    for job in jobs:
+        assert taken(job.folder) == list(range(len(taken(job.folder)))), "every nap once, in order"
+
+
+def _shorten(jobs: list[Naps]) -> None:
+    """Let Slurm find that the time of both workers is almost up, and give them time again when they come back."""
+    wait_for(lambda: all(len(taken(job.folder)) > 5 for job in jobs))
+    (runs,) = {job.work for job in jobs}
+    for minutes in (1, 60):
+        for task in tasks(runs):
+            subprocess.run(["scontrol", "update", f"JobId={task}", f"TimeLimit={minutes}"], check=True)
+        wait_for(lambda: lives(runs) >= 4)
+
+
+def reproduce(folder: Path, *more: str) -> subprocess.Popen[str]:
+    quick = ("--set", "num_folds=2", "--set", "evaluate_every=1000", "--set", "training.epochs=500", *SMALL)
+    words = ("reproduce", "table1-tu", "--datasets", "TOYS", "--methods", "adgcl", "random_init", "--seeds", "2",
+             *quick, "--work", f"{folder}/runs", "--out", f"{folder}/results", *more)  # fmt: skip
+    command = [sys.executable, "-m", "adgcl", *words]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
+
+
+def values(folder: Path) -> dict[str, list[float]]:
+    records = [Record.from_json(json.loads(path.read_text())) for path in (folder / "results").glob("*.json")]
+    return {record.method: record.values for record in records}
+
+
+def test_a_table_has_the_values_of_processes_whatever_happens_on_the_way(cluster: str, tmp_path: Path) -> None:
+    """The user leaves with Ctrl-C and comes back; then the batch system wants its machines back for a while."""
+    write_tu(tmp_path / "TOYS")
+    plain = reproduce(tmp_path / "plain", "--jobs", "1")
+    options = ("--executor", "slurm", "--executor-set", f"cluster={cluster}", "--executor-set", "array=2")
+    first, runs = reproduce(tmp_path / "array", *options), tmp_path / "array" / "runs"
+    wait_for(lambda: len(tasks(runs)) == 2 or first.poll() is not None)
+    time.sleep(0.5)
+    os.killpg(first.pid, signal.SIGINT)
+    _, err = first.communicate(timeout=PATIENCE)
+    assert first.returncode == 130 and "works on without this command" in err and "same command again" in err
+    second = reproduce(tmp_path / "array", *options)
+    wait_for(lambda: any(runs.rglob("result.json")))
+    _want_back(cluster, runs)
+    out, err = second.communicate(timeout=PATIENCE)
+    assert second.returncode == 0 and "AD-GCL-FIX" in out and "which an earlier command started" in err, err
+    assert len(tasks(runs)) == 2, "no second array"
+    assert finished(runs) == dict.fromkeys(range(4), 1) and lives(runs) > 2, "workers were requeued"
+    assert plain.wait(PATIENCE) == 0 and len(values(tmp_path / "plain")) == 2
+    assert values(tmp_path / "array") == values(tmp_path / "plain")
+
+
+def _want_back(cluster: str, runs: Path) -> None:
+    """Tell the workers what a batch system tells them before their time is up."""
+    if cluster == "slurm":
+        subprocess.run(["scancel", "--signal=USR2", *tasks(runs)], check=True)
+    else:
+        for task in tasks(runs):
+            os.kill(int(task), signal.SIGTERM)
