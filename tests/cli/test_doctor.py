@@ -107,3 +107,18 @@ def test_loops_that_cannot_be_compiled_are_a_problem(run, tmp_path: Path, monkey
     monkeypatch.setattr("adgcl.training.ahead.compile_all", fail)
     answer = run("doctor", "--compile", "--data-dir", tmp_path)
     assert answer.code == 0 and "cannot be compiled: No space left" in answer.out
+
+
+def test_a_folder_that_machines_share_is_tried(run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    answer = run("doctor", "--shared", tmp_path / "not" / "made", "--json")
+    found = {check["name"]: check for check in json.loads(answer.out)["checks"]}
+    assert found["sharing it"]["state"] == "well" and "locks in the shared folder" in found
+    assert "sharing the working folder" not in found and list(tmp_path.iterdir()) == []
+
+    def refuse(folder: Path) -> None:
+        raise OutputError("It cannot be shared: no lock is noticed.", "Choose another.")
+
+    monkeypatch.setattr(doctor, "check_shared", refuse)
+    answer = run("doctor")
+    words = " ".join(answer.out.split())
+    assert answer.code == 0 and "see above: sharing the working folder" in words and "Workers of a cluster need" in words

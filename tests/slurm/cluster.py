@@ -96,6 +96,8 @@ def slurm(folder: Path) -> Iterator[dict[str, str]]:
             logs = (folder / "slurmctld.log", folder / "slurmd.log", folder / "slurmd.out")
             raise NoSlurm("its node does not become idle: " + " | ".join(_last_line(log) for log in logs))
         yield environment
+        _ask(environment, "scancel", "--user=root")
+        _soon(lambda: not _ask(environment, "squeue", "--noheader"))
     finally:
         for daemon in reversed(daemons):
             daemon.send_signal(signal.SIGTERM)
@@ -112,14 +114,12 @@ def _end_with_parent() -> None:
 
 
 def _is_idle(environment: dict[str, str]) -> bool:
-    asked = subprocess.run(
-        ["sinfo", "--noheader", "--format=%T"],
-        env={**os.environ, **environment},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    return asked.stdout.strip() == "idle"
+    return _ask(environment, "sinfo", "--noheader", "--format=%T") == "idle"
+
+
+def _ask(environment: dict[str, str], *command: str) -> str:
+    everything = {**os.environ, **environment}
+    return subprocess.run(command, env=everything, capture_output=True, text=True, check=False).stdout.strip()
 
 
 def _soon(holds: Callable[[], bool]) -> bool:

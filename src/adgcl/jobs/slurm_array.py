@@ -36,7 +36,6 @@ class Cluster(ABC):
         self.settings = settings
         self._looked = 0.0
         self._absent: dict[str, float] = {}
-        self._submitted: dict[str, Any] = {}
 
     @abstractmethod
     def alive(self, tasks: Sequence[str]) -> set[str]:
@@ -73,7 +72,7 @@ class Cluster(ABC):
                 jobs = [executor.submit(worker) for worker in workers]
         except Exception as error:  # submitit has many, and passes on whatever sbatch says
             raise AdgclError(f"The workers cannot be submitted: {_essence(error)}", _ADVICE) from error
-        self._submitted |= {str(job.job_id): job for job in jobs}
+        _started.update({str(job.job_id): job for job in jobs})
         return [str(job.job_id) for job in jobs]
 
     def log(self, folder: Path, task: str) -> Path:
@@ -138,7 +137,7 @@ class LocalCluster(Cluster):
 
     def alive(self, tasks: Sequence[str]) -> set[str]:
         # Asking submitit also buries the children of this process, which would seem to run for ever.
-        dead = {task for task, job in self._submitted.items() if job.done()}
+        dead = {task for task in tasks if task in _started and _started[task].done()}
         return {task for task in tasks if task not in dead and is_running(int(task))}
 
     def signal(self, tasks: Sequence[str]) -> None:
@@ -161,6 +160,10 @@ class LocalCluster(Cluster):
         executor = _submitit().LocalExecutor(folder, max_num_timeout=settings.requeues)
         executor.update_parameters(timeout_min=settings.time, signal_delay_s=settings.grace)
         return executor
+
+
+# The tasks that this process has submitted, by whichever executor.
+_started: dict[str, Any] = {}
 
 
 def cluster_of(settings: SlurmConfig) -> Cluster:
