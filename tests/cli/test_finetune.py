@@ -299,3 +299,16 @@ def test_evaluate_fine_tunes_from_a_run(run: Run, model: Path, bace: list[tuple[
     assert record["config"]["encoder"]["hidden_dim"] == 8 and record["config"]["started_from"]["epochs"] == 1
     assert run("report", "results", "--out", "report.html").code == 0
     assert "fine-tuned" in Path("report.html").read_text()
+
+
+@pytest.mark.parametrize("where", [("--jobs", 2), ("--executor", "inline")])
+def test_members_that_an_executor_trains_are_the_same(run: Run, model: Path, tmp_path: Path, where: tuple) -> None:
+    data = model.parent / "assay.csv"
+    answer = run("finetune", model.parent / "run", data, *COLUMNS, "--out", "other", *QUICK, *where, "--json")
+    assert answer.code == 0 and "[2/2] member" in answer.err, answer.err
+    one, other = (json.loads((folder / "model.json").read_text()) for folder in (model, tmp_path / "other"))
+    for about in (one, other):
+        for member in about["members"]:
+            del member["seconds"]
+    assert other["members"] == one["members"] and other["together"] == one["together"]
+    assert not (tmp_path / "other" / "training").exists()
