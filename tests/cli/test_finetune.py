@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 from adgcl.cli.main import main
-from adgcl.experiments import finetuning
+from adgcl.experiments.model import member_jobs
+from adgcl.experiments.model.folder import WORK
 from adgcl.protocols import fold_training
 from tests.cli.conftest import MOLECULES, SMALL, Run
 from tests.real_data import absent
@@ -160,7 +161,7 @@ def test_an_interrupted_fine_tuning_goes_on_and_ends_the_same(
     abouts = [json.loads(Path(name, "model.json").read_text()) for name in ("whole", "parts")]
     for key in ("together", "calibration", "domain", "files"):
         assert abouts[0][key] == abouts[1][key], key
-    assert not Path("parts", finetuning._WORK).exists()
+    assert not Path("parts", WORK).exists()
 
 
 def test_ctrl_c_says_how_to_go_on(run: Run, molecules: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -169,7 +170,7 @@ def test_ctrl_c_says_how_to_go_on(run: Run, molecules: Path, monkeypatch: pytest
     def stops(*arguments):
         raise Interrupted("Stopped.", "Run the same command with --resume to continue.")
 
-    monkeypatch.setattr(finetuning, "train_fold", stops)
+    monkeypatch.setattr(member_jobs, "train_fold", stops)
     stopped = run("finetune", "none", molecules, "--label-column", "logp", *QUICK, "--out", "m")
     assert stopped.code == 130 and "member 1 of 2" in stopped.err and "Run the same command again" in stopped.err
     assert "--resume" not in stopped.err

@@ -41,7 +41,7 @@ def test_the_count_follows_requirements_of_requirements(project: dict) -> None:
     assert closure(extras["excel"]) == {"openpyxl", "et-xmlfile"}
     assert closure(extras["map"]) - found == {"umap-learn", "pynndescent", "tqdm"}
     assert closure(extras["search"]) - found <= {"faiss-cpu", "packaging"}
-    assert closure(extras["slurm"]) - found == {"submitit", "cloudpickle"}
+    assert closure(extras["slurm"]) - found <= {"submitit", "cloudpickle"}
 
 
 def test_what_is_declared_is_what_is_imported(project: dict) -> None:
