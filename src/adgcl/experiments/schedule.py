@@ -214,13 +214,15 @@ class Schedule:
 
     def _stop(self) -> None:
         """Let running jobs save their progress, and end all workers."""
-        self.executor.stop()
-        patience = time.monotonic() + _PATIENCE
-        while self.running and time.monotonic() < patience:
-            self._listen(_TICK)
-        self.waiting += self.running
-        self.running.clear()
-        self.executor.close()
+        try:
+            self.executor.stop()
+            patience = time.monotonic() + _PATIENCE
+            while self.running and time.monotonic() < patience:
+                self._listen(_TICK)
+        finally:
+            self.waiting += self.running
+            self.running.clear()
+            self.executor.close()
 
 
 def gap_of(error: Exception, trained: bool) -> Gap:
