@@ -16,7 +16,7 @@ from adgcl.experiments.planning import Plan
 from adgcl.experiments.source import LoadedSource, Source
 from adgcl.jobs.executor import Send, Work
 from adgcl.protocols.finetune import FinetuneConfig
-from adgcl.protocols.fold_training import train_fold
+from adgcl.protocols.fold_training import OneRun, train_fold
 from adgcl.protocols.seed_run import SeedRun
 from adgcl.training.checkpoints import save_networks
 from adgcl.training.runs import describe_data
@@ -88,7 +88,13 @@ def train_member_job(
     with locked(_place(folder, number)):
         if SeedRun.load(_place(folder, number)) is not None:
             return False
-        train_member(dataset, members.members[number], planned, folder, number, Messenger(send))
+        # Beside the file of the member: what is below its own place goes when the model is finished.
+        curves = planned.run.make_trackers(folder / f"member-{number}")
+        tracker = OneRun([Messenger(send), *curves], 1)
+        try:
+            train_member(dataset, members.members[number], planned, folder, number, tracker)
+        finally:
+            tracker.close()
         return True
 
 
