@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import shutil
 import signal
@@ -164,6 +165,8 @@ class LocalCluster(Cluster):
 
 # The tasks that this process has submitted, by whichever executor.
 _started: dict[str, Any] = {}
+# submitit's objects say goodbye in a way that fails when Python has begun to end.
+atexit.register(_started.clear)
 
 
 def cluster_of(settings: SlurmConfig) -> Cluster:
