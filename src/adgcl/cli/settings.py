@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from adgcl.cli.options import Json
 from adgcl.cli.screen import Screen, table
-from adgcl.core.config import Config
+
+if TYPE_CHECKING:
+    from adgcl.core.config import Config
 
 
 def settings(
