@@ -25,8 +25,8 @@ def cluster(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
 
 
 def test_a_node_that_is_killed_costs_no_result(table: Any, cluster: Any, data_dir: Path, tmp_path: Path) -> None:
-    settings = (*(s for s in SMALL if not s.startswith(("training.epochs", "evaluate_every"))), "training.epochs=100",
-                "evaluate_every=100", "training.checkpoint_seconds=0.1")  # fmt: skip
+    settings = (*(s for s in SMALL if not s.startswith(("training.epochs", "evaluate_every"))), "training.epochs=50",
+                "evaluate_every=50", "training.checkpoint_seconds=0.1")  # fmt: skip
     where = {"datasets": ("MUTAG",), "data_dir": data_dir, "assignments": settings, "seeds": 2, "jobs": 2}
     here = table("adgcl", **where, executor="processes", work=tmp_path / "here")
     here.run(here.schedule())
