@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import json
 
 import pytest
 
@@ -46,6 +47,22 @@ def test_records_come_back_as_they_were(tmp_path):
 def test_what_is_no_record_is_named(tmp_path, text):
     path = tmp_path / "r.json"
     path.write_text(text)
+    with pytest.raises(DataError, match=r"r\.json"):
+        read_record(path)
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"published": {"table": "table1", "method": "AD-GCL", "mean": 89.0, "std": "1.5"}},
+        {"published": {"table": "table1", "method": "AD-GCL", "mean": "89", "std": None}},
+        {"runs": [{"seed": 0, "folds": ["88.0"]}]},
+        {"runs": [{"seed": "0", "folds": [88.0]}]},
+    ],
+)
+def test_a_number_written_as_text_is_not_one(tmp_path, changed):
+    path = tmp_path / "r.json"
+    path.write_text(json.dumps({**a_record(values=[88.0], seeds=[0]).to_json(), **changed}))
     with pytest.raises(DataError, match=r"r\.json"):
         read_record(path)
 

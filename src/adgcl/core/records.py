@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
 
-from pydantic import BaseModel
+from pydantic import BaseModel, ConfigDict
 
 from adgcl.core.errors import DataError
 from adgcl.core.files import write_json
@@ -18,6 +18,8 @@ from adgcl.core.trees import SCHEMA, TreeError, fitted, read_json
 FORMAT = "adgcl-record-1"
 _ANY_FORMAT = "adgcl-record-"  # of any version
 _FILE_NAME = "*--*--*--*--*.json"  # as `Record.file_name` makes it
+# What is read stays as it is in the file, so a number written as text is not one.
+_AS_IT_IS = ConfigDict(strict=True, allow_inf_nan=False)
 
 
 @dataclass(frozen=True)
@@ -86,6 +88,8 @@ class Record:
 class _Figure(BaseModel):
     """The part of `Record.published` that reports read."""
 
+    model_config = _AS_IT_IS
+
     table: str
     method: str
     mean: float
@@ -95,12 +99,16 @@ class _Figure(BaseModel):
 class _SeedRow(BaseModel):
     """The part of each of `Record.runs` that reports read."""
 
+    model_config = _AS_IT_IS
+
     seed: int
     folds: list[float | None] = []
 
 
 class _Inside(BaseModel):
     """What must hold inside the parts of a Record that its own fields leave open."""
+
+    model_config = _AS_IT_IS
 
     published: _Figure | None
     runs: list[_SeedRow]

@@ -84,7 +84,7 @@ def shared_folds(a: Record, b: Record) -> tuple[np.ndarray, np.ndarray, int] | N
         return None
     if a.data.get("graphs") != b.data.get("graphs"):
         return None
-    ours, theirs = ({run["seed"]: run["folds"] for run in record.runs} for record in (a, b))
+    ours, theirs = ({run["seed"]: run.get("folds", []) for run in record.runs} for record in (a, b))
     seeds = sorted(set(ours) & set(theirs))
     lengths = {len(side[seed]) for seed in seeds for side in (ours, theirs)}
     if not seeds or len(lengths) != 1 or (count := lengths.pop()) < 2:
