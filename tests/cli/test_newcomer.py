@@ -50,7 +50,7 @@ def test_unreadable_rows_are_announced_before_training(
 ) -> None:
     from adgcl.training.trainer import Trainer
 
-    def fails(self, *arguments):
+    def fails(self, *arguments, **named):
         raise RuntimeError("training began")
 
     monkeypatch.setattr(Trainer, "fit", fails)

@@ -40,7 +40,7 @@ def work(task: str, number: int, send: Callable[[Any], None]) -> int:
     return number * number
 
 
-def end_of(executor: Executor, key: str, seconds: float = 20.0) -> End:
+def end_of(executor: Executor, key: str, seconds: float = 120.0) -> End:
     limit = time.monotonic() + seconds
     while time.monotonic() < limit:
         for found, end in executor.ends(0.2):
