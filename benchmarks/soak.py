@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import signal
 import subprocess
 import sys
 import tempfile
@@ -81,7 +80,7 @@ def watch(
         try:
             readings = list(_readings(process, log, hours * 3600, every))
         finally:
-            process.send_signal(signal.SIGINT)
+            process.terminate()
             process.wait()
     return readings
 
