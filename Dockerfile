@@ -2,13 +2,13 @@
 ARG PYTHON=3.11
 
 FROM python:${PYTHON}-slim-bookworm AS build
-# torch without what it needs on GPUs, which would be several gigabytes.
-ARG TORCH_INDEX=https://download.pytorch.org/whl/cpu
+# An index with torch for CPUs: without one it brings what it needs on GPUs, which is several gigabytes.
+ARG TORCH_INDEX=""
 ENV PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_CACHE_DIR=1
 RUN python -m venv /opt/adgcl
 # What changes seldom comes first: a change of the source rebuilds none of it.
 COPY container/requirements.txt /tmp/requirements.txt
-RUN /opt/adgcl/bin/pip install --extra-index-url "${TORCH_INDEX}" -r /tmp/requirements.txt
+RUN /opt/adgcl/bin/pip install ${TORCH_INDEX:+--extra-index-url "${TORCH_INDEX}"} -r /tmp/requirements.txt
 COPY pyproject.toml README.md LICENSE /tmp/source/
 COPY src /tmp/source/src
 RUN /opt/adgcl/bin/pip install --no-deps /tmp/source

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from adgcl.core.files import write_json, write_text
-from adgcl.data.families.generated import planted_graphs
+from adgcl.data.families.generated import Part, planted_graphs
 from adgcl.experiments.finetuning import Choices, finetune
 from adgcl.experiments.planning import Request
 from adgcl.experiments.pretraining import pretrain
@@ -50,21 +50,20 @@ def main() -> None:
 
 
 def planted(seeds: int, epochs: int, settings: list[str]) -> dict[str, Any]:
-    """The area under the ROC curve of drop probabilities for planted edges, within graphs, for each price and seed."""
-    dataset, mask = planted_graphs()
+    """How well drop probabilities find planted edges, for each price and seed."""
+    dataset, parts = planted_graphs()
     rows = []
     for price in _PRICES:
         made = trained(dataset, seeds, epochs, [*settings, f"reg_lambda={price}"])
-        is_planted = mask[made.bonds.forth]
-        others = [made.dropped(keep) for keep in made.seeds]
+        ours = [made.drop[TRAINED], *(made.dropped(keep) for keep in made.seeds)]
         starts = [made.dropped(keep) for keep in made.starts]
         rows.append(
             {
                 "reg_lambda": price,
-                "drop": [float(drop.mean()) for drop in (made.drop[TRAINED], *others)],
-                "trained": [auc_within(made, drop, is_planted) for drop in (made.drop[TRAINED], *others)],
-                "untrained": [auc_within(made, drop, is_planted) for drop in starts],
-                "uniform": auc_within(made, made.drop[UNIFORM], is_planted),
+                "drop": [float(drop.mean()) for drop in ours],
+                "trained": [areas(made, drop, parts) for drop in ours],
+                "untrained": [areas(made, drop, parts) for drop in starts],
+                "uniform": areas(made, made.drop[UNIFORM], parts),
             }
         )
         print(rows[-1])
@@ -73,20 +72,20 @@ def planted(seeds: int, epochs: int, settings: list[str]) -> dict[str, Any]:
 
 def models(seeds: int, epochs: int) -> dict[str, Any]:
     """The same for models that were taught the class: planted edges should matter least for the prediction."""
-    dataset, mask = planted_graphs()
-    found: dict[str, Any] = {"epochs": epochs, "auc": [], "accuracy": [], "untrained": []}
-    for seed in range(seeds):
-        for length, name in ((epochs, "auc"), (1, "untrained")):
+    dataset, parts = planted_graphs()
+    found: dict[str, Any] = {"epochs": epochs}
+    for name, settings in {"taught": {}, "untrained": {"method": {"lr": 1e-12}}}.items():
+        found[name] = {"areas": [], "accuracy": []}
+        for seed in range(seeds):
             with tempfile.TemporaryDirectory() as folder:
-                rate = {} if name == "auc" else {"method": {"lr": 1e-12}}
-                flags = {"training": {"epochs": length, "seed": seed}, **rate}
+                length = epochs if name == "taught" else 1
+                flags = {"training": {"epochs": length, "seed": seed}, **settings}
                 source = Source(dataset, split="random")
                 done = finetune("none", source, Path(folder) / "model", Request(flags=flags), Choices(seeds=1))
                 made = explain_data(done.folder, Source(dataset))
             assert made.importance is not None
-            found[name].append(auc_within(made, -np.abs(made.importance.change), mask[made.bonds.forth]))
-            if name == "auc":
-                found["accuracy"].append(done.about["together"]["test"])
+            found[name]["areas"].append(areas(made, -np.abs(made.importance.change), parts))
+            found[name]["accuracy"].append(done.about["together"]["test"])
     print(found)
     return found
 
@@ -119,20 +118,27 @@ def trained(data: Any, seeds: int, epochs: int, settings: list[str]) -> Explanat
         return explain_data(places[0], Source(data), seeds=places[1:])
 
 
-def auc_within(made: Explanation, scores: np.ndarray, truth: np.ndarray) -> float:
+def areas(made: Explanation, scores: np.ndarray, parts: np.ndarray) -> list[float]:
+    """The area under the ROC curve of scores for planted edges: among all edges, and against the motif's alone."""
+    own = parts[made.bonds.forth]
+    return [area_within(made, scores, own, others) for others in ((Part.MOTIF, Part.TREE), (Part.MOTIF,))]
+
+
+def area_within(made: Explanation, scores: np.ndarray, parts: np.ndarray, others: tuple[Part, ...]) -> float:
     """The mean over graphs of the share of pairs (planted, other) that the scores order rightly; ties count half."""
     found = []
     for graph in range(made.bonds.num_graphs):
         own = made.bonds.of(graph)
-        ours, others = scores[own][truth[own]], scores[own][~truth[own]]
-        if len(ours) and len(others):
-            found.append(float((np.sign(ours[:, None] - others[None]) / 2 + 0.5).mean()))
+        planted, rest = scores[own][parts[own] == Part.PLANTED], scores[own][np.isin(parts[own], others)]
+        if len(planted) and len(rest):
+            found.append(float((np.sign(planted[:, None] - rest[None]) / 2 + 0.5).mean()))
     return float(np.mean(found))
 
 
 def with_tables(page: str, kept: dict[str, Any]) -> str:
     """The page with its tables made again, between marks."""
-    tables = {"planted": _planted_table(kept["planted"])} if "planted" in kept else {}
+    makers = {"planted": _planted_table, "models": _models_table}
+    tables = {name: table(kept[name]) for name, table in makers.items() if name in kept}
     tables |= {f"kinds {name}": _kinds_table(found) for name, found in kept.get("kinds", {}).items()}
     for name, table in tables.items():
         begin, end = f"<!-- {name}:begin -->", f"<!-- {name}:end -->"
@@ -143,12 +149,27 @@ def with_tables(page: str, kept: dict[str, Any]) -> str:
 
 
 def _planted_table(found: dict[str, Any]) -> str:
-    lines = ["| reg_lambda | edges dropped | AD-GCL | untrained | uniform |", "| ---: | ---: | ---: | ---: | ---: |"]
+    lines = [
+        "| reg_lambda | edges dropped | AD-GCL, all | AD-GCL, motif | untrained, all | untrained, motif | uniform |",
+        "| ---: | ---: | ---: | ---: | ---: | ---: | ---: |",
+    ]
     for row in found["rows"]:
         drop = f"{100 * np.mean(row['drop']):.0f}%"
-        ours, untrained = _mean_std(row["trained"]), _mean_std(row["untrained"])
-        lines.append(f"| {row['reg_lambda']:g} | {drop} | {ours} | {untrained} | {row['uniform']:.2f} |")
+        ours, untrained = _both_areas(row["trained"]), _both_areas(row["untrained"])
+        lines.append(f"| {row['reg_lambda']:g} | {drop} | {ours} | {untrained} | {row['uniform'][0]:.2f} |")
     return "\n".join(lines)
+
+
+def _models_table(found: dict[str, Any]) -> str:
+    lines = ["| model | accuracy | all | motif |", "| --- | ---: | ---: | ---: |"]
+    for name in ("taught", "untrained"):
+        accuracy = 100 * np.mean(found[name]["accuracy"])
+        lines.append(f"| {name} | {accuracy:.0f}% | {_both_areas(found[name]['areas'])} |")
+    return "\n".join(lines)
+
+
+def _both_areas(rows: list[list[float]]) -> str:
+    return " | ".join(_mean_std(list(values)) for values in zip(*rows, strict=True))
 
 
 def _kinds_table(found: dict[str, Any]) -> str:

@@ -51,6 +51,14 @@ def test_what_is_no_record_is_named(tmp_path, text):
         read_record(path)
 
 
+def test_a_folder_that_others_can_write_into_is_not_private(tmp_path):
+    made = files.private_folder(tmp_path / "work" / ".slurm")
+    assert made.stat().st_mode & 0o777 == 0o700 and files.private_folder(made) == made
+    made.chmod(0o770)
+    with pytest.raises(OutputError, match="Others can write"):
+        files.private_folder(made)
+
+
 @pytest.mark.parametrize(
     "changed",
     [

@@ -8,6 +8,7 @@ import os
 import re
 import secrets
 import socket
+import stat
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -30,6 +31,17 @@ def ensure_folder(path: Path) -> Path:
         path.mkdir(parents=True, exist_ok=True)
         if not os.access(path, os.W_OK):
             raise OutputError(f"Cannot write into {path}.", "Choose another folder, or change its permissions.")
+    return path
+
+
+def private_folder(path: Path) -> Path:
+    """Make `path` a folder into which nobody else can write, or refuse it: what it holds will be run."""
+    ensure_folder(path.parent)
+    with explain_os_errors(path):
+        path.mkdir(mode=0o700, exist_ok=True)
+        found = path.stat()
+        if found.st_uid != os.getuid() or found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+            raise OutputError(f"Others can write into {path}, and what it holds is run.", "Choose another folder.")
     return path
 
 

@@ -20,7 +20,7 @@ from adgcl.core.files import write_bytes
 from adgcl.core.gaps import Gap
 from adgcl.experiments.jobs import Job
 from adgcl.experiments.schedule import Event, Schedule
-from adgcl.jobs.executor import ArrayExecutor, End, Executor, Failed, Lost, Send
+from adgcl.jobs.executor import ArrayExecutor, End, Executor, Failed, Lost, Send, short_error
 from adgcl.jobs.processes import Processes
 
 _TICK = 0.5  # seconds between two looks at what workers have sent
@@ -197,7 +197,7 @@ def work_through(brief: Brief, send: Send) -> None:
         if event.kind == "elsewhere" or (event.kind == "gap" and event.content.status in _NOT_FINAL):
             return
         error = schedule.errors.get(event.job) if event.kind == "gap" else None
-        send(Report(event.kind, numbers[event.job], event.content, _short(error)))
+        send(Report(event.kind, numbers[event.job], event.content, error and short_error(error)))
 
     deadline = brief.deadline or float("inf")
     schedule = Member(
@@ -237,16 +237,12 @@ class Member(Schedule):
 
     def _close(self, job: Job, gap: Gap) -> None:
         if gap.status not in _NOT_FINAL:
-            write_bytes(self._verdict(job), pickle.dumps((gap, _short(self.errors.get(job)))))
+            error = self.errors.get(job)
+            write_bytes(self._verdict(job), pickle.dumps((gap, error and short_error(error))))
         super()._close(job, gap)
 
     def _verdict(self, job: Job) -> Path:
         return self.place / f"impossible-{self.numbers[job]}"
-
-
-def _short(error: Exception | None) -> Exception | None:
-    """An error that can be sent: our own always can, others are reduced to their message."""
-    return error if error is None or isinstance(error, AdgclError) else AdgclError(f"{type(error).__name__}: {error}")
 
 
 def _name(jobs: Sequence[Job]) -> str:

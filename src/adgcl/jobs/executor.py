@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any, ClassVar
@@ -149,12 +149,17 @@ class ArrayExecutor(Executor):
 EXECUTORS: Registry[type[Executor]] = Registry("executor", "adgcl.jobs")
 
 
+def short_error(error: Exception) -> AdgclError:
+    """An error that can be sent: our own always can, others are reduced to the first line of their message."""
+    if isinstance(error, AdgclError):
+        return error
+    first_line = (str(error).strip().splitlines() or [""])[0]
+    return AdgclError(f"{type(error).__name__}: {first_line}")
+
+
 def with_short_error(end: End) -> End:
-    """An End that can be sent: our own errors always can, others are reduced to their message."""
-    if isinstance(end, Failed) and not isinstance(end.error, AdgclError):
-        first_line = (str(end.error).strip().splitlines() or [""])[0]
-        return Failed(AdgclError(f"{type(end.error).__name__}: {first_line}"))
-    return end
+    """An End that can be sent."""
+    return replace(end, error=short_error(end.error)) if isinstance(end, Failed) else end
 
 
 def end_of(work: Work, given: tuple[Any, ...], send: Send) -> End:

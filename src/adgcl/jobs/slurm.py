@@ -16,7 +16,7 @@ from typing import Any, Literal, cast
 from pydantic import Field
 
 from adgcl.core.errors import AdgclError
-from adgcl.core.files import ensure_folder, write_json
+from adgcl.core.files import ensure_folder, private_folder, write_json
 from adgcl.core.locks import locked
 from adgcl.core.trees import TreeError, fitted, read_json
 from adgcl.jobs.executor import EXECUTORS, ArrayExecutor, End, ExecutorConfig, Failed, Lost, Work
@@ -75,7 +75,8 @@ class Slurm(ArrayExecutor):
 
     @property
     def place(self) -> Path:
-        return self.folder / _FOLDER / self._name
+        # Workers are sent here as pickled calls, and answer in kind.
+        return private_folder(self.folder / _FOLDER) / self._name
 
     def __str__(self) -> str:
         return self._cluster.describe(list(self._tasks.values()))

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from adgcl.core.errors import ConfigError, UnknownNameError
-from adgcl.data.families.generated import MOTIF_NODES, MOTIFS, planted_graphs
+from adgcl.data.families.generated import MOTIF_NODES, MOTIFS, Part, planted_graphs
 from adgcl.data.statistics import count
 from adgcl.graphs.convert import to_networkx
 from tests.graph_strategies import assert_same_store
@@ -19,12 +19,12 @@ def planted():
 
 
 def test_planted_edges_aside_a_graph_is_a_tree_with_its_motif(planted):
-    dataset, mask = planted
+    dataset, parts = planted
     store = dataset.store
-    assert mask.shape == (store.num_edges,)
+    assert parts.shape == (store.num_edges,)
     for i in range(0, 60, 7):
         edges = slice(store.edge_ptr[i], store.edge_ptr[i + 1])
-        kept = ~mask[edges]
+        kept = parts[edges] != Part.PLANTED
         pairs = zip(store.edge_source[edges][kept], store.edge_target()[edges][kept], strict=True)
         graph = nx.Graph(list(pairs))
         motif = MOTIFS[dataset.task.names[int(store.y[i, 0])]]
@@ -34,22 +34,25 @@ def test_planted_edges_aside_a_graph_is_a_tree_with_its_motif(planted):
         whole = to_networkx(store, i)
         matches = nx.algorithms.isomorphism.GraphMatcher(whole, nx.Graph(motif)).subgraph_is_isomorphic()
         assert matches
+        assert np.sum(parts[edges] == Part.MOTIF) == 2 * len(motif)
+        of_motif = store.edge_source[edges][parts[edges] == Part.MOTIF]
+        assert nx.is_isomorphic(whole.subgraph(of_motif.tolist()), nx.Graph(motif))
 
 
-def test_both_directions_of_an_edge_are_planted_or_neither(planted):
-    dataset, mask = planted
+def test_both_directions_of_an_edge_belong_to_the_same_part(planted):
+    dataset, parts = planted
     store = dataset.store
     reverse = store.edge_reverse + np.repeat(store.edge_ptr[:-1], store.edge_counts)
-    np.testing.assert_array_equal(mask, mask[reverse])
+    np.testing.assert_array_equal(parts, parts[reverse])
 
 
 def test_share_of_planted_edges_and_balance_of_classes(planted):
-    dataset, mask = planted
+    dataset, parts = planted
     found = count(dataset.store)
-    assert mask.mean() == pytest.approx(1 / 3, abs=0.01)
+    assert np.mean(parts == Part.PLANTED) == pytest.approx(1 / 3, abs=0.01)
     assert (found.self_loops, found.isolated_nodes, set(found.classes.values())) == (0, 0, {15})
-    _, empty_mask = planted_graphs(5, redundant=0)
-    assert not empty_mask.any()
+    _, plain = planted_graphs(5, redundant=0)
+    assert set(plain) == {Part.MOTIF, Part.TREE}
     small, _ = planted_graphs(20, tree_nodes=(1, 1), redundant=1.0)
     pairs = [set(zip(*np.sort(p, axis=0), strict=True)) for p in edges_of(small.store)]
     assert [2 * len(p) for p in pairs] == small.store.edge_counts.tolist()
@@ -63,9 +66,9 @@ def edges_of(store):
 
 
 def test_the_seed_decides(planted):
-    again, mask = planted_graphs(60, seed=1, motifs=tuple(MOTIFS))
+    again, parts = planted_graphs(60, seed=1, motifs=tuple(MOTIFS))
     assert_same_store(again.store, planted[0].store)
-    np.testing.assert_array_equal(mask, planted[1])
+    np.testing.assert_array_equal(parts, planted[1])
     other, _ = planted_graphs(60, seed=2, motifs=tuple(MOTIFS))
     assert other.store.y.tolist() != again.store.y.tolist()
     assert "seed 1" in again.origin.note

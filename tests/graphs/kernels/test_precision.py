@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+
 import pytest
 import torch
 from torch import nn
@@ -41,3 +45,31 @@ def test_the_processor_decides(monkeypatch, native, emulated, layer_and_rows):
         out = layer_and_rows[0](layer_and_rows[1])
     assert out.dtype == (torch.bfloat16 if native else torch.float32)
     assert torch.equal(out.float(), out.bfloat16().float()) == (native or emulated)
+
+
+_MANY_SHAPES = """
+import ctypes
+import torch
+from adgcl.graphs.kernels.precision import half_products
+
+class Heap(ctypes.Structure):
+    _fields_ = [(name, ctypes.c_size_t) for name in "a b c d mapped e f used g h".split()]
+
+libc = ctypes.CDLL("libc.so.6")
+libc.mallinfo2.restype = Heap
+layer, before = torch.nn.Linear(300, 600), 0
+with torch.no_grad(), half_products(torch.device("cpu")):
+    for rows in range(1000, 1400):
+        layer(torch.ones(rows, 300))
+        if rows == 1099:
+            before = libc.mallinfo2().used
+print((libc.mallinfo2().used - before) / 2**20)
+"""
+
+
+@pytest.mark.skipif(not precision.has_half_products(), reason="this processor has no bfloat16 products")
+def test_products_of_many_shapes_do_not_fill_the_memory():
+    """Torch keeps each compiled product, and there is one for each number of rows unless its caches are limited."""
+    clean = {name: value for name, value in os.environ.items() if name not in precision._COMPILED_PRODUCTS}
+    done = subprocess.run([sys.executable, "-c", _MANY_SHAPES], env=clean, capture_output=True, text=True, check=True)
+    assert float(done.stdout) < 10  # megabytes for 300 further shapes

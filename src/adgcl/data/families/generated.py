@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from enum import IntEnum
 from pathlib import Path
 
 import numpy as np
@@ -24,6 +25,16 @@ MOTIFS: dict[str, tuple[tuple[int, int], ...]] = {
     "clique": tuple((i, j) for i in range(MOTIF_NODES) for j in range(i)),
     "star": ((0, 1), (0, 2), (0, 3), (0, 4)),
 }
+
+
+class Part(IntEnum):
+    """What an edge belongs to: the motif, which is the class; the tree it hangs on; or neither."""
+
+    MOTIF = 0
+    TREE = 1
+    PLANTED = 2
+
+
 _ORIGIN = Origin("generated", source="adgcl.data.families.generated", licence="free of rights")
 
 
@@ -43,35 +54,35 @@ def planted_graphs(
     motifs: Sequence[str] = ("cycle", "house", "clique"),
     tree_nodes: tuple[int, int] = (10, 20),
     redundant: float = 0.5,
-) -> tuple[Dataset, npt.NDArray[np.bool_]]:
+) -> tuple[Dataset, npt.NDArray[np.int64]]:
     """Graphs whose class is the motif that hangs on a random tree, with random redundant edges added.
 
     There are up to `redundant` times as many planted edges as other ones; they join any two nodes that are
-    not joined yet and not both in the motif. Returns the Dataset and, for each edge in the store's order,
-    whether it was planted.
+    not joined yet and not both in the motif. Returns the Dataset and, for each edge in the store's order, its Part.
     """
     _check(num_graphs, motifs, tree_nodes, redundant)
     rng = np.random.default_rng(seed)
     label = rng.permutation(np.arange(num_graphs) % len(motifs))
     tree = rng.integers(tree_nodes[0], tree_nodes[1] + 1, num_graphs)
-    own = _joined(_motif_pairs(label, motifs), _tree_pairs(tree, rng))
+    motif, branches = _motif_pairs(label, motifs), _tree_pairs(tree, rng)
+    own = _joined(motif, branches)
     planted = _redundant_pairs(own, tree + MOTIF_NODES, redundant, rng)
     pairs = _shuffled(_joined(own, planted), tree + MOTIF_NODES, rng)
-    is_planted = np.repeat([0, 1], [len(own.graph), len(planted.graph)])
+    part = np.repeat(list(Part), [len(motif.graph), len(branches.graph), len(planted.graph)])
 
     order = np.argsort(np.tile(pairs.graph, 2), kind="stable")
     store = pack(
         tree + MOTIF_NODES,
         np.bincount(pairs.graph, minlength=num_graphs) * 2,
         (np.concatenate((pairs.one, pairs.other))[order], np.concatenate((pairs.other, pairs.one))[order]),
-        edge_attr=np.tile(is_planted, 2)[order],
+        edge_attr=np.tile(part, 2)[order],
         y=label,
         task=Task("multiclass", num_classes=len(motifs), names=tuple(motifs)),
     )
-    mask = np.asarray(store.edge_attr)[:, 0].astype(bool)
+    parts = np.asarray(store.edge_attr)[:, 0].astype(np.int64)
     store = replace(store, edge_attr=None, spec=FeatureSpec(name="constant"))
     note = f"{num_graphs} graphs, seed {seed}, motifs {', '.join(motifs)}, redundant {redundant:g}"
-    return Dataset("planted", store, replace(_ORIGIN, note=note)), mask
+    return Dataset("planted", store, replace(_ORIGIN, note=note)), parts
 
 
 def entries() -> tuple[Entry, ...]:

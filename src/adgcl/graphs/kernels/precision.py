@@ -13,6 +13,10 @@ from torch.nn import functional as F
 from torch.overrides import TorchFunctionMode
 
 EMULATE = "ADGCL_EMULATE_BFLOAT16"
+# How many products torch's two caches keep compiled, each for one number of rows. Batches rarely have the same number
+# twice, so that the usual 1,024 only fill the memory, and pin it in so many places that the rest cannot be used again:
+# two hours on MOSES took 7.6 GB instead of 1.6.
+_COMPILED_PRODUCTS = {"ONEDNN_PRIMITIVE_CACHE_CAPACITY": "64", "LRU_CACHE_CAPACITY": "64"}
 
 
 def wide_products(device: torch.device) -> AbstractContextManager[object]:
@@ -28,6 +32,7 @@ def half_products(device: torch.device) -> AbstractContextManager[object]:
     factors and results are rounded to bfloat16 and multiplied in 32 bits: the same numbers, to measure their effect.
     """
     if device.type != "cpu" or has_half_products():
+        _keep_few_compiled()
         return torch.autocast(device.type, dtype=torch.bfloat16)
     return RoundedProducts() if os.environ.get(EMULATE) else nullcontext()
 
@@ -36,6 +41,13 @@ def half_products(device: torch.device) -> AbstractContextManager[object]:
 def has_half_products() -> bool:
     """Whether this processor multiplies bfloat16."""
     return bool(torch.ops.mkldnn._is_mkldnn_bf16_supported())
+
+
+@cache
+def _keep_few_compiled() -> None:
+    """Limit torch's caches, which look at the environment when the first product is compiled."""
+    for name, capacity in _COMPILED_PRODUCTS.items():
+        os.environ.setdefault(name, capacity)
 
 
 class RoundedProducts(TorchFunctionMode):
