@@ -23,9 +23,7 @@ def from_objects(data: Any, atom_features: str | None, progress: Progress | None
     if isinstance(data, bytes | dict) or not (hasattr(data, "__iter__") or hasattr(data, "__getitem__")):
         raise DataError(f"A {type(data).__name__} cannot be read as graphs.", _LISTS)
     items = list(data)
-    kinds = {_kind(item) for item in items}
-    if "missing" in kinds and kinds <= {"smiles", "missing"}:
-        kinds = {"smiles"}  # a missing molecule is a bad row, a missing graph an error
+    kinds = _kinds(items)
     if len(kinds) != 1 or kinds & {"", "missing"}:
         found = ", ".join(sorted({type(item).__name__ for item in items})) or "nothing"
         raise DataError(f"The list holds {found}.", _LISTS)
@@ -37,6 +35,12 @@ def from_objects(data: Any, atom_features: str | None, progress: Progress | None
     pack_all: Callable[..., GraphStore] = convert.from_pyg if kinds == {"pyg"} else convert.from_networkx
     check_options(pack_all, options)
     return _own(pack_all(items, **options))
+
+
+def are_molecules(data: Any) -> bool:
+    """Whether `data` is a list of SMILES or RDKit Mols, whose features can be chosen as they are read."""
+    is_list = hasattr(data, "__len__") and not isinstance(data, Dataset | GraphStore | bytes | dict | str)
+    return is_list and _kinds(list(data)) == {"smiles"}
 
 
 def as_option(atom_features: str | None) -> dict[str, Any]:
@@ -74,6 +78,12 @@ def _from_smiles(smiles: list[Any], options: dict[str, Any], progress: Progress 
     check_options(smiles_dataset, options)
     dataset: Dataset = smiles_dataset(smiles, progress=named_progress(progress, "read SMILES"), **options)
     return dataset
+
+
+def _kinds(items: list[Any]) -> set[str]:
+    """What the items are; a missing molecule is a bad row and thus a molecule, a missing graph is an error."""
+    kinds = {_kind(item) for item in items}
+    return {"smiles"} if kinds and kinds <= {"smiles", "missing"} else kinds
 
 
 def _kind(item: Any) -> str:

@@ -11,6 +11,7 @@ from adgcl.data.catalog import is_known
 from adgcl.data.dataset import Dataset
 from adgcl.data.features import choose_features
 from adgcl.data.load import load_dataset
+from adgcl.data.own import are_molecules
 from adgcl.data.splits import SPLITS, divided
 from adgcl.data.text.open_table import is_table_name
 from adgcl.graphs.chem.atoms import FeatureSet
@@ -51,9 +52,12 @@ class Source:
     @property
     def unlabelled(self) -> Source:
         """The same without labels: those of a table are not even read, so nothing can be wrong with them."""
+        return replace(self, label_columns=(), split=None, task="none" if self._is_table else None)
+
+    @property
+    def _is_table(self) -> bool:
         known = isinstance(self.data, str) and is_known(self.data)
-        is_table = isinstance(self.data, str | Path) and not known and is_table_name(self.data)
-        return replace(self, label_columns=(), split=None, task="none" if is_table else None)
+        return isinstance(self.data, str | Path) and not known and is_table_name(self.data)
 
     @property
     def _splits_afterwards(self) -> bool:
@@ -62,7 +66,11 @@ class Source:
 
     def load_for(self, config: DataConfig, progress: Any = None) -> Dataset:
         """The data as a run with these settings sees it."""
-        return self.seen_through(self.load(progress=progress), config, progress)
+        # Molecules are read with the right features at once. The usual ones are not named, so that tables read with
+        # and without settings share one packed file.
+        unusual = config.atom_features != DataConfig().atom_features
+        molecules = unusual and (self._is_table or are_molecules(self.data))
+        return self.seen_through(self.load(config.atom_features if molecules else None, progress), config, progress)
 
     def seen_through(self, dataset: Dataset, config: DataConfig, progress: Any = None) -> Dataset:
         """`dataset`, which was loaded from here, with the features that `config` chooses."""
