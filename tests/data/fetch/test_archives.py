@@ -48,6 +48,13 @@ def test_names_that_lead_outside_are_refused(tmp_path, name):
     assert not list((tmp_path / "out").iterdir())
 
 
+@pytest.mark.parametrize("name", ["", "."])
+def test_files_without_a_name_are_refused(tmp_path, name):
+    path = make(tmp_path / "a.zip", [("./", ""), (zipfile.ZipInfo(name), "x")])
+    with pytest.raises(DataError, match="without a name"), open_archive(path):
+        pass
+
+
 def test_links_are_refused_inside_and_in_the_folder(tmp_path):
     path = make(tmp_path / "a.zip", [(link("shortcut"), "/etc/passwd")])
     with pytest.raises(DataError, match="link or a device"):

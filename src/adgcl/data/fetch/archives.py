@@ -117,6 +117,8 @@ def _check_member(path: Path, info: zipfile.ZipInfo) -> None:
     parts = PurePosixPath(name).parts
     if name.startswith("/") or "\\" in name or "\0" in name or ".." in parts or ":" in (parts or ("",))[0]:
         raise DataError(f"{path} holds a file that points outside the archive: {name!r}.", _DANGER)
+    if not parts and not name.endswith("/"):
+        raise DataError(f"{path} holds a file without a name.", _GET_AGAIN)
     kind = stat.S_IFMT(info.external_attr >> 16)
     if kind not in (0, stat.S_IFREG, stat.S_IFDIR):
         raise DataError(f"{name} in {path} is a link or a device, not a plain file.", _DANGER)
