@@ -41,8 +41,14 @@ class _RowModel(models.PrimitiveModel):
 
 
 def part(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Compile a function that compiled loops call; it becomes part of them."""
-    compiled: Callable[..., Any] = numba.njit(nogil=True, error_model="numpy", fastmath=set(FLAGS))(function)
+    """Compile a function that compiled loops call; it becomes part of them, always (see `callable_in_loops`)."""
+    options: dict[str, Any] = {
+        "nogil": True,
+        "error_model": "numpy",
+        "fastmath": set(FLAGS),
+        "forceinline": True,
+    }
+    compiled: Callable[..., Any] = numba.njit(**options)(function)
     return compiled
 
 

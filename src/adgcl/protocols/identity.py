@@ -121,6 +121,8 @@ def claim(folder: Path, run: RunConfig, protocol: Protocol, data: str) -> None:
     path = folder / _SETTINGS
     if not path.exists():
         settings = full_settings(run, protocol)
+        # The folder is for all seeds, and which of them comes first should not show.
+        settings["training"].pop("seed")
         write_json(path, {"format": _FORMAT, "protocol": protocol.name, "settings": settings, "data": data})
 
 
