@@ -9,9 +9,9 @@ import argparse
 import shutil
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
-from playwright.sync_api import sync_playwright
 
 _PLACES = 40
 # Where a point of the map is on the screen, by the page's own functions.
@@ -19,7 +19,14 @@ _WHERE = """i => { const v = view(), box = canvas.getBoundingClientRect();
     return [box.left + v.ox + px(i) * v.side, box.top + v.oy + py(i) * v.side]; }"""
 
 
+def point_at(page: Any, graph: int) -> None:
+    """Move the pointer to a graph of the map."""
+    page.mouse.move(*page.evaluate(_WHERE, graph))
+
+
 def main() -> None:
+    from playwright.sync_api import sync_playwright
+
     parser = argparse.ArgumentParser(prog="python -m benchmarks.pointer", description=__doc__)
     parser.add_argument("page", type=Path)
     parser.add_argument("--browser", default=shutil.which("chromium"))
@@ -35,7 +42,7 @@ def main() -> None:
         count = page.evaluate("DATA.count")
         answers = []
         for graph in np.linspace(0, count - 1, _PLACES).astype(int).tolist():
-            page.mouse.move(*page.evaluate(_WHERE, graph))
+            point_at(page, graph)
             page.wait_for_selector("#tip", state="visible")
             answers.append(float(page.get_attribute("#map", "data-answered") or "nan"))
         if asked.picture is not None:

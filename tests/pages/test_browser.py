@@ -9,6 +9,7 @@ from adgcl.data.load import load_dataset
 from adgcl.pages.drawing.compact import compact_pictures
 from adgcl.pages.frame import render
 from adgcl.pages.packing import base64_of, joined, plane
+from benchmarks.pointer import point_at
 from tests.pages.test_pages import EVIL, NAMES, pages  # noqa: F401
 
 _MANY = 20_000
@@ -32,15 +33,6 @@ def is_drawn(page, canvas: str) -> bool:
     code = """name => { const c = document.querySelector(name);
         return c.getContext('2d').getImageData(0, 0, c.width, c.height).data.some(v => v > 0); }"""
     return page.evaluate(code, canvas)
-
-
-def point_at(page, graph: int) -> None:
-    x, y = page.evaluate(
-        """i => { const v = view(), box = canvas.getBoundingClientRect();
-        return [box.left + v.ox + px(i) * v.side, box.top + v.oy + py(i) * v.side]; }""",
-        graph,
-    )
-    page.mouse.move(x, y)
 
 
 @pytest.mark.parametrize("name", ["map", "report"])

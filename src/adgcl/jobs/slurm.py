@@ -75,8 +75,12 @@ class Slurm(ArrayExecutor):
 
     @property
     def place(self) -> Path:
-        # Workers are sent here as pickled calls, and answer in kind.
-        return private_folder(self.folder / _FOLDER) / self._name
+        return self.folder / _FOLDER / self._name
+
+    def _ensure_place(self) -> Path:
+        # Workers are sent there as pickled calls, and answer in kind.
+        private_folder(self.folder / _FOLDER)
+        return ensure_folder(self.place)
 
     def __str__(self) -> str:
         return self._cluster.describe(list(self._tasks.values()))
@@ -92,7 +96,7 @@ class Slurm(ArrayExecutor):
     def follow(self, name: str) -> list[int]:
         self._name = name
         # Held until the array is submitted: of two commands at once, the second follows the first one's array.
-        self._guard.enter_context(locked(ensure_folder(self.place), wait=True))
+        self._guard.enter_context(locked(self._ensure_place(), wait=True))
         known = self._known()
         alive = self._cluster.alive(list(known.values()))
         found = [number for number, task in known.items() if task in alive]
@@ -108,7 +112,7 @@ class Slurm(ArrayExecutor):
 
     def start(self, key: Hashable, work: Work, *given: Any) -> None:
         assert isinstance(key, int), "workers are numbered"
-        ensure_folder(self.place)
+        self._ensure_place()
         self._waiting[key] = Worker(home_of(self.folder), self.place, key, work, given)
 
     def ends(self, seconds: float) -> Iterator[tuple[Any, End]]:

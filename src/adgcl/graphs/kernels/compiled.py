@@ -79,8 +79,8 @@ _to_floats, _to_doubles, _to_ints = (_pointer_to(item) for item in (types.float3
 def callable_in_loops(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile a function that compiled loops call; it becomes part of them.
 
-    Without `forceinline`, some would be called, and which of their copies is depends on what the process has compiled
-    or loaded before. Copies round differently, so that the first run on a machine would differ from the next.
+    Without `forceinline`, LLVM leaves some as calls, and which of several copies answers depends on what the process
+    has compiled or loaded before. Copies round differently: the first run on a machine would differ from the next.
     """
     part: Callable[..., Any] = numba.njit(forceinline=True)(function)
     return part

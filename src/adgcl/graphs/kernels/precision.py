@@ -31,9 +31,11 @@ def half_products(device: torch.device) -> AbstractContextManager[object]:
     Without them torch takes ten times as long as in 32 bits, so 32 bits are used. With EMULATE in the environment,
     factors and results are rounded to bfloat16 and multiplied in 32 bits: the same numbers, to measure their effect.
     """
-    if device.type != "cpu" or has_half_products():
-        _keep_few_compiled()
+    if device.type != "cpu":
         return torch.autocast(device.type, dtype=torch.bfloat16)
+    if has_half_products():
+        _keep_few_compiled()
+        return torch.autocast("cpu", dtype=torch.bfloat16)
     return RoundedProducts() if os.environ.get(EMULATE) else nullcontext()
 
 
