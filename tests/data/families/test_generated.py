@@ -65,6 +65,23 @@ def edges_of(store):
         yield np.stack((store.edge_source[edges], target[edges]))
 
 
+def test_kinds_take_turns_along_a_chain_from_the_motif():
+    dataset, parts = planted_graphs(60, seed=1, kinds=4)
+    store = dataset.store
+    kind = store.x[:, 0].astype(int)
+    for i in range(0, 60, 7):
+        edges, first = slice(store.edge_ptr[i], store.edge_ptr[i + 1]), store.node_ptr[i]
+        pairs = np.stack((store.edge_source[edges], store.edge_target()[edges]))
+        own = kind[first : store.node_ptr[i + 1]]
+        assert set(own[pairs[:, parts[edges] == Part.MOTIF]].ravel()) == {0}
+        tree = nx.Graph(pairs[:, parts[edges] == Part.TREE].T.tolist())
+        (start,) = (node for node in tree if own[node] == 0)
+        chain = list(nx.dfs_preorder_nodes(tree, start))
+        assert max(dict(tree.degree).values()) == 2
+        assert len(chain) == store.node_counts[i] - MOTIF_NODES + 1
+        assert own[chain[1:]].tolist() == [step % 4 + 1 for step in range(len(chain) - 1)]
+
+
 def test_the_seed_decides(planted):
     again, parts = planted_graphs(60, seed=1, motifs=tuple(MOTIFS))
     assert_same_store(again.store, planted[0].store)
@@ -82,6 +99,7 @@ def test_the_seed_decides(planted):
         {"motifs": ("star", "star")},
         {"tree_nodes": (3, 2)},
         {"redundant": 2},
+        {"kinds": -1},
     ],
 )
 def test_wrong_settings_are_refused(wrong):

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import IntEnum
-from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
@@ -35,6 +34,11 @@ class Part(IntEnum):
     PLANTED = 2
 
 
+# The names of the generated sets.
+TREES = "planted"
+CHAINS = "planted-chains"
+CHAIN_KINDS = 6
+
 _ORIGIN = Origin("generated", source="adgcl.data.families.generated", licence="free of rights")
 
 
@@ -54,48 +58,59 @@ def planted_graphs(
     motifs: Sequence[str] = ("cycle", "house", "clique"),
     tree_nodes: tuple[int, int] = (10, 20),
     redundant: float = 0.5,
+    kinds: int = 0,
 ) -> tuple[Dataset, npt.NDArray[np.int64]]:
     """Graphs whose class is the motif that hangs on a random tree, with random redundant edges added.
 
     There are up to `redundant` times as many planted edges as other ones; they join any two nodes that are
     not joined yet and not both in the motif. Returns the Dataset and, for each edge in the store's order, its Part.
+
+    With `kinds`, the tree is a chain along which so many kinds of nodes take turns, and the motif's nodes have a kind
+    of their own. Graphs then differ only in the length of the chain, the motif and the planted edges, whereas a random
+    tree tells a graph from the others as well as what is planted on it.
     """
-    _check(num_graphs, motifs, tree_nodes, redundant)
+    _check(num_graphs, motifs, tree_nodes, redundant, kinds)
     rng = np.random.default_rng(seed)
     label = rng.permutation(np.arange(num_graphs) % len(motifs))
     tree = rng.integers(tree_nodes[0], tree_nodes[1] + 1, num_graphs)
-    motif, branches = _motif_pairs(label, motifs), _tree_pairs(tree, rng)
+    nodes = tree + MOTIF_NODES
+    motif, branches = _motif_pairs(label, motifs), _chain_pairs(tree) if kinds else _tree_pairs(tree, rng)
     own = _joined(motif, branches)
-    planted = _redundant_pairs(own, tree + MOTIF_NODES, redundant, rng)
-    pairs = _shuffled(_joined(own, planted), tree + MOTIF_NODES, rng)
+    planted = _redundant_pairs(own, nodes, redundant, rng)
+    number = _shuffled_numbers(nodes, rng)
+    pairs = _renumbered(_joined(own, planted), nodes, number)
     part = np.repeat(list(Part), [len(motif.graph), len(branches.graph), len(planted.graph)])
 
     order = np.argsort(np.tile(pairs.graph, 2), kind="stable")
     store = pack(
-        tree + MOTIF_NODES,
+        nodes,
         np.bincount(pairs.graph, minlength=num_graphs) * 2,
         (np.concatenate((pairs.one, pairs.other))[order], np.concatenate((pairs.other, pairs.one))[order]),
+        x=_kinds(nodes, number, kinds) if kinds else None,
         edge_attr=np.tile(part, 2)[order],
         y=label,
         task=Task("multiclass", num_classes=len(motifs), names=tuple(motifs)),
     )
     parts = np.asarray(store.edge_attr)[:, 0].astype(np.int64)
-    store = replace(store, edge_attr=None, spec=FeatureSpec(name="constant"))
+    spec = FeatureSpec(node=store.spec.node, name="own") if kinds else FeatureSpec(name="constant")
+    store = replace(store, edge_attr=None, spec=spec)
     note = f"{num_graphs} graphs, seed {seed}, motifs {', '.join(motifs)}, redundant {redundant:g}"
-    return Dataset("planted", store, replace(_ORIGIN, note=note)), parts
+    name, note = (CHAINS, f"{note}, {kinds} kinds of nodes") if kinds else (TREES, note)
+    return Dataset(name, store, replace(_ORIGIN, note=note)), parts
 
 
 def entries() -> tuple[Entry, ...]:
-    """The generated set, which needs no files."""
-    title = "trees with a motif that decides the class, and planted redundant edges"
-    return (Entry("planted", title, Task("multiclass", num_classes=3), _ORIGIN, _load_planted),)
+    """The generated sets, which need no files."""
+    task = Task("multiclass", num_classes=3)
+    trees = "trees with a motif that decides the class, and planted redundant edges"
+    chains = "chains of a few kinds of nodes with a motif that decides the class, and planted redundant edges"
+    return (
+        Entry(TREES, trees, task, _ORIGIN, lambda folder: planted_graphs()[0]),
+        Entry(CHAINS, chains, task, _ORIGIN, lambda folder: planted_graphs(kinds=CHAIN_KINDS)[0]),
+    )
 
 
-def _load_planted(folder: Path) -> Dataset:
-    return planted_graphs()[0]
-
-
-def _check(num_graphs: int, motifs: Sequence[str], tree_nodes: tuple[int, int], redundant: float) -> None:
+def _check(num_graphs: int, motifs: Sequence[str], tree_nodes: tuple[int, int], redundant: float, kinds: int) -> None:
     for motif in motifs:
         if motif not in MOTIFS:
             raise UnknownNameError("motif", motif, MOTIFS)
@@ -105,6 +120,8 @@ def _check(num_graphs: int, motifs: Sequence[str], tree_nodes: tuple[int, int], 
         raise ConfigError(f"The tree sizes {tree_nodes} are not a range.", "Give for example (10, 20).")
     if not 0 <= redundant <= 1:
         raise ConfigError(f"The share of redundant edges is {redundant}.", "It must be between 0 and 1.")
+    if kinds < 0:
+        raise ConfigError(f"There cannot be {kinds} kinds of nodes.", "Give 0 for nodes that are all alike.")
 
 
 def _motif_pairs(label: IntArray, motifs: Sequence[str]) -> _Pairs:
@@ -122,6 +139,13 @@ def _tree_pairs(sizes: IntArray, rng: np.random.Generator) -> _Pairs:
     graph = np.repeat(np.arange(len(sizes)), sizes)
     node = MOTIF_NODES + np.arange(len(graph)) - np.repeat(offsets(sizes)[:-1], sizes)
     return _Pairs(graph, node, _random_below(node, rng))
+
+
+def _chain_pairs(sizes: IntArray) -> _Pairs:
+    """A chain of `sizes` nodes on the last node of each motif."""
+    graph = np.repeat(np.arange(len(sizes)), sizes)
+    node = MOTIF_NODES + np.arange(len(graph)) - np.repeat(offsets(sizes)[:-1], sizes)
+    return _Pairs(graph, node, node - 1)
 
 
 def _redundant_pairs(own: _Pairs, nodes: IntArray, redundant: float, rng: np.random.Generator) -> _Pairs:
@@ -145,13 +169,26 @@ def _redundant_pairs(own: _Pairs, nodes: IntArray, redundant: float, rng: np.ran
     return _Pairs(graph[kept], high[kept], low[kept])
 
 
-def _shuffled(pairs: _Pairs, nodes: IntArray, rng: np.random.Generator) -> _Pairs:
-    """The same graphs with their nodes renumbered at random, so that numbers reveal nothing."""
+def _shuffled_numbers(nodes: IntArray, rng: np.random.Generator) -> IntArray:
+    """New numbers for the nodes of each graph, so that numbers reveal nothing."""
     graph = np.repeat(np.arange(len(nodes)), nodes)
-    start = offsets(nodes)[:-1]
     number = np.empty(len(graph), dtype=np.int64)
-    number[np.lexsort((rng.random(len(graph)), graph))] = np.arange(len(graph)) - start[graph]
-    return _Pairs(pairs.graph, number[start[pairs.graph] + pairs.one], number[start[pairs.graph] + pairs.other])
+    number[np.lexsort((rng.random(len(graph)), graph))] = np.arange(len(graph)) - offsets(nodes)[:-1][graph]
+    return number
+
+
+def _renumbered(pairs: _Pairs, nodes: IntArray, number: IntArray) -> _Pairs:
+    start = offsets(nodes)[:-1][pairs.graph]
+    return _Pairs(pairs.graph, number[start + pairs.one], number[start + pairs.other])
+
+
+def _kinds(nodes: IntArray, number: IntArray, kinds: int) -> IntArray:
+    """The kind of each renumbered node: 0 in the motif, 1 to `kinds` in turn along the chain."""
+    start = np.repeat(offsets(nodes)[:-1], nodes)
+    along = np.arange(len(start)) - start - MOTIF_NODES
+    found = np.empty_like(number)
+    found[start + number] = np.where(along < 0, 0, along % kinds + 1)
+    return found[:, None]
 
 
 def _random_below(limit: IntArray, rng: np.random.Generator) -> IntArray:
