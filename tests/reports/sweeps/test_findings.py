@@ -87,7 +87,7 @@ def test_figure_2_says_how_large_the_gap_is():
     rng = np.random.default_rng(1)
     means = {"InfoMax": 75.0, "InfoMax + random labels": 65.0, "InfoMax + true labels": 80.0, "AD-GCL": 75.0}
     trials = [
-        trial(arm, seed, test_at_end=mean + rng.normal(), valid=mean)
+        trial(arm, seed, test_at_end=mean + rng.normal(), valid=mean, label_loss_at_end=0.5)
         for arm, mean in means.items()
         for seed in range(5)
     ]
@@ -99,6 +99,8 @@ def test_figure_2_says_how_large_the_gap_is():
     assert answers["InfoMax + random labels: the map is one to one."].verdict == "refuted"
     gap = next(finding for claim, finding in answers.items() if claim.startswith("Random labels degrade"))
     assert gap.verdict == "confirmed" and 8 < float(gap.numbers.split()[4]) < 12
+    assert gap.numbers.endswith("loss on the random labels 0.50 (guessing: 0.69)")
+    assert answers["True labels end above random ones."].verdict == "confirmed"
     assert answers["InfoMax + true labels ends above InfoMax (beyond the paper)."].verdict == "confirmed"
     assert answers["AD-GCL ends above InfoMax (beyond the paper)."].verdict == "undecided"
 

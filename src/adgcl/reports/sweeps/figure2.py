@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from math import log
 from typing import Any
+
+import numpy as np
 
 from adgcl.reports.sweeps.drawing import colour, epochs_below, panels
 from adgcl.reports.sweeps.findings import Finding, compared, decide, difference, in_words
-from adgcl.reports.sweeps.points import Row, arms_of, courses, datasets_of, higher_is_better, metric_of, points
+from adgcl.reports.sweeps.points import Point, Row, arms_of, courses, datasets_of, higher_is_better, metric_of, points
 
-_PLAIN, _RANDOM = "InfoMax", "InfoMax + random labels"
+_PLAIN, _RANDOM, _TRUE = "InfoMax", "InfoMax + random labels", "InfoMax + true labels"
 
 CAPTIONS = {
     "figure2": "Logistic regression on the true labels, from encoders that all tell graphs apart (InfoMax): test score "
@@ -55,9 +58,21 @@ def findings(tables: Mapping[str, Sequence[Row]]) -> Iterator[Finding]:
         plain, random = points(trials, name, _PLAIN), points(trials, name, _RANDOM)
         gap, error = difference(plain, random, "test_at_end")
         claim = "Random labels degrade the encoder, although the map stays one to one."
-        yield Finding("2", name, claim, compared(gap, error, higher), f"gap at the end {in_words(gap, error)}")
+        numbers = f"gap at the end {in_words(gap, error)}{_fitted(random)}"
+        yield Finding("2", name, claim, compared(gap, error, higher), numbers)
+        if true := points(trials, name, _TRUE):
+            gap, error = difference(true, random, "test_at_end")
+            claim = "True labels end above random ones."
+            yield Finding("2", name, claim, compared(gap, error, higher), f"gap at the end {in_words(gap, error)}")
         for arm in arms_of(trials):
             if arm not in (_PLAIN, _RANDOM) and (found := points(trials, name, arm)):
                 gap, error = difference(found, plain, "test_at_end")
                 claim = f"{arm} ends above InfoMax (beyond the paper)."
                 yield Finding("2", name, claim, compared(gap, error, higher), in_words(gap, error))
+
+
+def _fitted(random: Sequence[Point]) -> str:
+    """How far the random labels were learnt: without that they cannot do harm."""
+    losses = [row["label_loss_at_end"] for point in random for row in point.rows if "label_loss_at_end" in row]
+    guess = log(2)
+    return f"; loss on the random labels {np.mean(losses):.2f} (guessing: {guess:.2f})" if losses else ""
