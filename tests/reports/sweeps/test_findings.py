@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from adgcl.reports.sweeps import figure2, figure3, overview
-from adgcl.reports.sweeps.findings import compared, difference, rank_correlation
+from adgcl.reports.sweeps.findings import compared, difference, falls, rank_correlation, rises
 from adgcl.reports.sweeps.page import gap_lines, write_figures, write_page
 from adgcl.reports.sweeps.points import Point, points
 from adgcl.reports.sweeps.summary import setting, summary
@@ -114,6 +114,16 @@ def test_differences_are_over_seeds_and_not_over_points():
     assert compared(gap, error, True) == "undecided" and compared(-4.0, error, True) == "refuted"
     assert compared(-4.0, error, False) == "confirmed"
     assert np.isnan(rank_correlation([1, 2, 3], [5, 5, 5]))
+
+
+def test_a_trend_must_be_more_than_chance():
+    """Of seven points, Spearman's table asks for 0.714 (one-sided, 5 %)."""
+    prices = list(range(7))
+    clear, vague = [3, 6, 4, 5, 2, 0, 1], [2, 6, 3, 5, 0, 4, 1]
+    assert rank_correlation(prices, clear) < -0.714 < rank_correlation(prices, vague) < -0.3
+    assert (falls(prices, clear), rises(prices, clear)) == ("confirmed", "refuted")
+    assert (falls(prices, vague), rises(prices, vague)) == ("undecided", "undecided")
+    assert falls(prices, [1] * 7) == "undecided"
 
 
 def test_figures_and_page_are_made_although_trials_failed(tmp_path):

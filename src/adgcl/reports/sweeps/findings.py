@@ -14,6 +14,8 @@ from adgcl.reports.sweeps.points import Point
 Verdict = Literal["confirmed", "refuted", "undecided"]
 # Differences within this many standard errors are noise.
 _ERRORS = 2.0
+# A trend that chance would show less often than this is one.
+_CHANCE = 0.05
 
 
 @dataclass(frozen=True)
@@ -33,11 +35,27 @@ def decide(yes: bool, no: bool) -> Verdict:
 
 def rank_correlation(a: Sequence[float], b: Sequence[float]) -> float:
     """Spearman's coefficient; NaN if either does not vary."""
+    return _trend(a, b)[0]
+
+
+def falls(values: Sequence[float], scores: Sequence[float]) -> Verdict:
+    """Whether scores fall as values rise, or the reverse, beyond what chance does in one case of twenty."""
+    rank, less, greater = _trend(values, scores)
+    return "undecided" if isnan(rank) else decide(less < _CHANCE, greater < _CHANCE)
+
+
+def rises(values: Sequence[float], scores: Sequence[float]) -> Verdict:
+    return falls(values, [-score for score in scores])
+
+
+def _trend(a: Sequence[float], b: Sequence[float]) -> tuple[float, float, float]:
+    """Spearman's coefficient, and how likely one so low or so high would be by chance."""
     from scipy.stats import spearmanr
 
     if len(a) < 3 or len(set(a)) < 2 or len(set(b)) < 2:
-        return float("nan")
-    return float(spearmanr(a, b).statistic)
+        return (float("nan"),) * 3
+    less, greater = (float(spearmanr(a, b, alternative=side).pvalue) for side in ("less", "greater"))
+    return float(spearmanr(a, b).statistic), less, greater
 
 
 def difference(ours: Sequence[Point], theirs: Sequence[Point], column: str) -> tuple[float, float]:
