@@ -49,10 +49,8 @@ class Job:
     _result: SeedRun | None = field(default=None, repr=False)
 
     def __str__(self) -> str:
-        trial = "".join(f" {key.rpartition('.')[2]}={value}" for key, value in self.values.items())
-        return (
-            f"{self.label or self.request.method or 'adgcl'}{trial} on {self.data.name}{self._mode}, seed {self.seed}"
-        )
+        work = f"{self.label or self.request.method or 'adgcl'}{in_words(self.values)}"
+        return f"{work} on {self.data.name}{self._mode}, seed {self.seed}"
 
     @property
     def _mode(self) -> str:
@@ -191,6 +189,11 @@ def run_job(source: Source, planned: Plan, folder: Path, send: Send) -> bool:
         trackers: list[Tracker] = [Messenger(send), *planned.run.make_trackers(folder)]
         protocol.run_seed(dataset, planned.run, folder=folder, trackers=trackers)
         return True
+
+
+def in_words(trial: Mapping[str, Any]) -> str:
+    """The settings being tried, to be put behind what is done with them."""
+    return "".join(f" {key.rpartition('.')[2]}={value}" for key, value in trial.items())
 
 
 def _is_cached(attribute: object) -> bool:

@@ -57,6 +57,33 @@ def test_both_modes_learn_from_one_pre_training_of_each_seed(made, tmp_path):
     assert sum("over the folds of a seed" in note for note in said) == 2
 
 
+def test_the_pre_training_of_a_tuned_row_is_chosen_as_its_epoch_is(made):
+    table = made("adgcl-opt", seeds=1, pretraining=NARROW, assignments=(*NARROW, "training.epochs=2", "num_folds=3",
+                 "label_rate=0.5"))  # fmt: skip
+    for cell in table.cells:
+        assert len(cell.trials) == 6
+        assert {job.needs.plan.run.method.encoder_lr for job in cell.jobs[0]} == {0.01, 0.001, 0.0001}
+        assert [job.needs.plan.run.training.epochs for job in cell.jobs[0]] == [20, 100] * 3
+    assert len(table.jobs) == 6 + 2 * 6, "both modes share the pre-training of each trial"
+    table.run(table.schedule())
+    for mode in BOTH:
+        record = table.outcomes()[mode, "adgcl-opt", "TOYS"].record
+        assert record.config["tune"] == {
+            "pretraining.method.encoder_lr": [0.0001, 0.001, 0.01], "pretraining.training.epochs": [20, 100],
+        }  # fmt: skip
+        assert record.config["training"]["epochs"] == 2, "the epochs of the run that is scored are not those tuned"
+        assert "started_from" not in record.config and not any("pre-trained by" in note for note in record.notes)
+        assert any(note.startswith("pretraining.method.encoder_lr, ") for note in record.notes)
+        (row,) = record.runs
+        cell = next(cell for cell in table.cells if cell.mode == mode)
+        seeds = [job.result() for job in cell.jobs[0]]
+        if mode == "as_published":
+            best = max(evaluation.test for seed in seeds for evaluation in seed.evaluations)
+            assert row["test"] == pytest.approx(100 * best) and len(row["candidates"]) == 6
+        else:
+            assert len(row["chosen"]) == 3, "one for each fold"
+
+
 def test_a_row_without_a_preset_is_a_gap(made):
     cells = made("nadgcl", seeds=1).cells
     assert {cell.gap.status for cell in cells} == {"failed"} and "few labels" in cells[0].gap.detail

@@ -12,7 +12,7 @@ from adgcl.core.errors import AdgclError
 from adgcl.core.gaps import Gap
 from adgcl.experiments.jobs import Job
 from adgcl.experiments.planning import Request
-from adgcl.experiments.presets import Preset, preset_for, runs_here
+from adgcl.experiments.presets import preset_for, runs_here
 from adgcl.experiments.schedule import gap_of
 from adgcl.experiments.source import LoadedSource
 from adgcl.experiments.tables.few_labels import FewLabels
@@ -22,6 +22,8 @@ from adgcl.methods.base import METHODS
 from adgcl.protocols.selection import Mode
 from adgcl.published import optimal_lambda
 
+# In the trials of a cell: settings of the pre-training, not of the run that is scored.
+PRETRAINING = "pretraining"
 # Settings whose published optimum for a data set is added to the values tried.
 _PUBLISHED_OPTIMUM: Mapping[str, Callable[[str], float | None]] = {"method.reg_lambda": optimal_lambda}
 
@@ -91,16 +93,23 @@ class CellMaker:
 
     def _jobs(self, cell: Cell, seed: int) -> list[Job]:
         if self.starts is not None and self.starts.provides(cell.row.name):
-            jobs = [self.starts.job(cell.row.name, self._asked(cell), cell.column, seed)]
+            jobs = self._started(self.starts, cell, seed)
         else:
             jobs = self._trials(cell, seed)
         for job in jobs:
             _ = job.folder if job.needs is None else (job.outline, job.needs.folder)  # wrong settings are found here
         return jobs
 
+    def _started(self, starts: Transfer | FewLabels, cell: Cell, seed: int) -> list[Job]:
+        """A job for each way of pre-training that is tried."""
+        trials = list(_trials(starts.tune(cell.row.name), cell.column))
+        cell.trials = tuple({f"{PRETRAINING}.{key}": value for key, value in trial.items()} for trial in trials)
+        asked = self._asked(cell)
+        return [starts.job(cell.row.name, asked, cell.column, seed, trial) for trial in trials]
+
     def _trials(self, cell: Cell, seed: int) -> list[Job]:
         preset = preset_for(cell.row.name, cell.column.content)
-        cell.trials = tuple(_trials(preset, cell.column))
+        cell.trials = tuple(_trials(preset.tune, cell.column))
         needs = None
         if preset.take:
             (row,) = {taken["row"] for taken in preset.take.values()}
@@ -117,15 +126,15 @@ class CellMaker:
         return Job(request, cell.column, seed, self.work, self.protocol, *about)
 
 
-def _trials(preset: Preset, column: LoadedSource) -> Iterator[dict[str, Any]]:
+def _trials(tune: Mapping[str, list[Any]], column: LoadedSource) -> Iterator[dict[str, Any]]:
     """Every combination of the values to try; one empty trial for a row that is not tuned."""
     name = column.content.origin.paper_name or column.content.name
     grids = []
-    for key, values in preset.tune.items():
+    for key, values in tune.items():
         optimum = _PUBLISHED_OPTIMUM.get(key, lambda name: None)(name)
         grids.append(sorted({*values, *([] if optimum is None else [optimum])}))
     for combination in itertools.product(*grids):
-        yield dict(zip(preset.tune, combination))
+        yield dict(zip(tune, combination))
 
 
 def _share(cells: list[Cell]) -> list[Cell]:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from adgcl.core.errors import ConfigError
-from adgcl.experiments.jobs import FOLDER, Job
+from adgcl.experiments.jobs import FOLDER, Job, in_words
 from adgcl.experiments.planning import Request
-from adgcl.experiments.presets import named_preset, presets
+from adgcl.experiments.presets import Preset, named_preset, presets
 from adgcl.experiments.source import LoadedSource
 from adgcl.experiments.tables.transfer import pretraining_job
 from adgcl.methods.base import METHODS
@@ -36,21 +38,29 @@ class FewLabels:
         fixed = method in METHODS and METHODS[method].deterministic and mode == "as_published"
         return 1 if fixed else wanted
 
-    def job(self, row: str, asked: Request, data: LoadedSource, seed: int) -> Job:
+    def tune(self, row: str) -> Mapping[str, list[Any]]:
+        """The settings of pre-training among which a row chooses."""
+        return self._preset(row).tune
+
+    def job(self, row: str, asked: Request, data: LoadedSource, seed: int, trial: Mapping[str, Any]) -> Job:
         """One seed of a row: learning from few labels, after pre-training if the row has any."""
-        preset = f"{row}-{ENDING}"
-        if preset not in presets():
-            raise ConfigError(
-                f"There is no preset for few labels and {row}.",
-                "`adgcl methods` lists the presets; those for few labels end in -semi.",
-            )
+        preset = self._preset(row).name
         method = METHODS[named_preset(preset).method]
         if method.needs_labels or not method.trains:
             return Job(self._request(row, preset, asked), data, seed, self.work, label=row)
         mode = asked.flags["protocol"]["mode"]
-        needs = pretraining_job(preset, data, seed, self.work, mode, self.settings, self.threads)
+        needs = pretraining_job(preset, data, seed, self.work, mode, self.settings, self.threads, trial)
         request = self._request("supervised", f"supervised-{ENDING}", asked)
-        return Job(request, data, seed, self.work, needs=needs, take={_START: FOLDER}, label=row)
+        return Job(request, data, seed, self.work, needs=needs, take={_START: FOLDER}, label=f"{row}{in_words(trial)}")
+
+    def _preset(self, row: str) -> Preset:
+        name = f"{row}-{ENDING}"
+        if name not in presets():
+            raise ConfigError(
+                f"There is no preset for few labels and {row}.",
+                "`adgcl methods` lists the presets; those for few labels end in -semi.",
+            )
+        return named_preset(name)
 
     def _request(self, row: str, preset: str, asked: Request) -> Request:
         return Request(row, asked.config, asked.flags, asked.assignments, preset)

@@ -9,10 +9,12 @@ from typing import Any
 from adgcl.core.gaps import Gap
 from adgcl.core.records import Record
 from adgcl.experiments.jobs import Job
-from adgcl.experiments.tables.cells import Cell
+from adgcl.experiments.tables.cells import PRETRAINING, Cell
 from adgcl.experiments.tables.tuning import choose, pool
 from adgcl.protocols.recording import make_record
 from adgcl.protocols.seed_run import SeedRun
+from adgcl.protocols.starts import note_of_start
+from adgcl.training.run_config import RunConfig
 
 
 def cell_records(cell: Cell, command: str = "") -> list[Record]:
@@ -52,6 +54,8 @@ def _record(
     planned = first.plan
     record = make_record(planned.protocol, first.dataset, planned.run, score, runs, row=cell.row.name, command=command)
     if cell.tuned:
+        if any(key.startswith(PRETRAINING) for key in cell.trials[0]):
+            record = _without_start(record, planned.run)
         return _with_choices(record, cell, score, [[run for _, run in found] for found in complete.values()])
     return _with_taken(record, first, [found[0][0] for found in complete.values()]) if first.figures else record
 
@@ -66,9 +70,17 @@ def _with_choices(record: Record, cell: Cell, score: str, found: list[list[SeedR
         row = {key: value for key, value in row.items() if key != "course"}
         rows.append({**row, **choice.to_json()})
     grid = {key: sorted({trial[key] for trial in cell.trials}) for key in cell.trials[0]}
-    note = f"{', '.join(grid)} chosen on validation data for every {'fold' if cell.mode == 'strict' else 'seed'}."
+    for_every = "fold" if cell.mode == "strict" else "seed"
+    how = "as the epoch was" if any(key.startswith(PRETRAINING) for key in grid) else "on validation data"
+    note = f"{', '.join(grid)} chosen {how} for every {for_every}."
     config = {**_without(record.config, grid), "tune": grid}
     return replace(record, runs=rows, config=config, notes=[*record.notes, note])
+
+
+def _without_start(record: Record, run: RunConfig) -> Record:
+    """A Record that does not speak of the first trial's pre-training as if it were the one chosen."""
+    config = {key: value for key, value in record.config.items() if key != "started_from"}
+    return replace(record, config=config, notes=[note for note in record.notes if note != note_of_start(run)])
 
 
 def _with_taken(record: Record, first: Job, jobs: list[Job]) -> Record:
@@ -92,5 +104,5 @@ def _without(config: Mapping[str, Any], keys: Mapping[str, Any]) -> dict[str, An
     sections = {section: dict(settings) for section, settings in config.items()}
     for key in keys:
         section, _, name = key.partition(".")
-        sections[section].pop(name, None)
+        sections.get(section, {}).pop(name, None)
     return sections

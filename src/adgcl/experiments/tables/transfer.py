@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from adgcl.core.errors import ConfigError
-from adgcl.experiments.jobs import FOLDER, Job
+from adgcl.experiments.jobs import FOLDER, Job, in_words
 from adgcl.experiments.planning import Request
 from adgcl.experiments.presets import named_preset, presets
 from adgcl.experiments.source import LoadedSource, Source
@@ -49,7 +49,11 @@ class Transfer:
     data_dir: Path | None = None
     progress: Any = None
 
-    def job(self, row: str, asked: Request, data: LoadedSource, seed: int) -> Job:
+    def tune(self, row: str) -> Mapping[str, list[Any]]:
+        """The settings of pre-training among which a row chooses: none, as pre-training on a corpus takes hours."""
+        return {}
+
+    def job(self, row: str, asked: Request, data: LoadedSource, seed: int, trial: Mapping[str, Any]) -> Job:
         """The fine-tuning of one seed, from the encoder of its row."""
         family = data.content.origin.family
         if family not in _FIELDS:
@@ -60,10 +64,10 @@ class Transfer:
         if row in self.runs:
             find_encoder(self.runs[row])
             return Job(request, data, seed, self.work, values={_START: self.runs[row]}, label=row)
-        needs = self._pretraining(row, family, asked.flags["protocol"]["mode"])
-        return Job(request, data, seed, self.work, needs=needs, take={_START: FOLDER}, label=row)
+        needs = self._pretraining(row, family, asked.flags["protocol"]["mode"], trial)
+        return Job(request, data, seed, self.work, needs=needs, take={_START: FOLDER}, label=f"{row}{in_words(trial)}")
 
-    def _pretraining(self, row: str, family: str, mode: str) -> Job:
+    def _pretraining(self, row: str, family: str, mode: str, trial: Mapping[str, Any]) -> Job:
         known = _FIELDS[family]
         preset = f"{row}-{known.ending}"
         if preset not in presets():
@@ -72,7 +76,7 @@ class Transfer:
                 f"Pre-train it yourself with `adgcl pretrain`, and add --encoder {row}=RUN.",
             )
         corpus = self._corpora.open(known.corpus or self.corpus)
-        return pretraining_job(preset, corpus, _SEED, self.work, mode, self.settings, self.threads)
+        return pretraining_job(preset, corpus, _SEED, self.work, mode, self.settings, self.threads, trial)
 
     def useful_seeds(self, row: str, mode: Mode, wanted: int) -> int:
         """How many seeds can differ: all of them, since heads and dropout do."""
@@ -102,14 +106,21 @@ class _Corpora:
 
 
 def pretraining_job(
-    preset: str, data: LoadedSource, seed: int, work: Path, mode: str, settings: tuple[str, ...] = (), threads: int = 0
+    preset: str,
+    data: LoadedSource,
+    seed: int,
+    work: Path,
+    mode: str,
+    settings: tuple[str, ...] = (),
+    threads: int = 0,
+    trial: Mapping[str, Any] | None = None,
 ) -> Job:
-    """Pre-training by a preset; where both modes pre-train alike, they share one run."""
+    """Pre-training by a preset, with the settings of a trial; where both modes pre-train alike, they share one run."""
     row = named_preset(preset)
     shared = mode if row.as_published else "as_published"
     flags = {"protocol": {"mode": shared}, "training": {"threads": threads}}
     request = Request(row.method, None, flags, settings, preset)
-    return Job(request, data, seed, work, Pretraining.name, label=f"pre-training {row.row}")
+    return Job(request, data, seed, work, Pretraining.name, dict(trial or {}), label=f"pre-training {row.row}")
 
 
 def parse_runs(assignments: tuple[str, ...]) -> dict[str, str]:
