@@ -1,4 +1,4 @@
-"""The page of a sweep: every figure, the paper's claim under it, whether our numbers agree, and what is missing."""
+"""The page of a sweep: figures, the paper's claim under each, whether our numbers agree, every setting, and gaps."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from adgcl.reports.sweeps import figure2, figure3, overview
 from adgcl.reports.sweeps.drawing import FORMATS, save
 from adgcl.reports.sweeps.findings import Finding
 from adgcl.reports.sweeps.points import Row
-from adgcl.reports.sweeps.summary import setting
+from adgcl.reports.sweeps.summary import setting, summary
 from adgcl.reports.table import Cell, Column, Table
 from adgcl.reports.table import Row as Line
 
@@ -56,6 +56,7 @@ def write_page(
         mine = [finding for finding in found if f"figure{finding.figure}" == figure]
         if mine:
             parts.append(to_markdown(findings_table(mine)))
+    parts.append("## Every setting\n\n" + to_markdown(summary(tables["trials"], "")).strip())
     gaps = gap_lines(tables["trials"])
     if gaps:
         parts.append("## What is missing\n\n" + "\n".join(f"- {line}" for line in gaps))
