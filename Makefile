@@ -40,6 +40,7 @@ results: install
 	$(BIN)/adgcl report results --out README.md
 	$(BIN)/adgcl report results --out docs/results.md
 	$(BIN)/adgcl report docs/tune --out docs/tune.md
+	$(BIN)/python scripts/regulariser.py
 	for page in src/adgcl/pretrained/*.md; do $(BIN)/adgcl report results --out $$page; done
 
 # The site, in build/docs; a warning is an error.

@@ -25,8 +25,8 @@ nitpicky = False
 
 
 def _outside_links_as_text(app: Any, name: str, source: list[str]) -> None:
-    """Files of the repository that are not part of the site are named instead of linked."""
-    source[0] = re.sub(r"\[([^\]]+)\]\((?:\.\./|findings/)[^)]*\)", r"\1", source[0])
+    """Files of the repository that are not part of the site are named instead of linked; pictures are copied."""
+    source[0] = re.sub(r"(?<!!)\[([^\]]+)\]\((?:\.\./|findings/)[^)]*\)", r"\1", source[0])
 
 
 def _links_from_here(app: Any, path: Any, name: str, content: list[str]) -> None:

@@ -1,0 +1,126 @@
+"""The tables of docs/regulariser.md, from the trials in results/sweeps: `python scripts/regulariser.py`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from adgcl.core.files import write_text
+from adgcl.experiments.sweeps.tables import read_table
+from adgcl.reports.formats.markdown import to_markdown
+from adgcl.reports.numbers import mean_std
+from adgcl.reports.sweeps.page import findings_of, findings_table
+from adgcl.reports.sweeps.points import Point, Row, arms_of, datasets_of, points
+from adgcl.reports.sweeps.summary import setting
+from adgcl.reports.table import EMPTY, Cell, Column, Table
+from adgcl.reports.table import Row as Line
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGE = ROOT / "docs" / "regulariser.md"
+_SWEEPS = ROOT / "results" / "sweeps"
+_TABLES = ("trials", "courses", "drop_probabilities", "separation")
+_VERDICTS = ("confirmed", "refuted", "undecided")
+_LAMBDA, _END = "method.reg_lambda", "drop_ratio_at_end"
+_SETTLED = 5  # epochs after which a budget should be met
+
+
+def main() -> None:
+    write_text(PAGE, with_tables(PAGE.read_text(encoding="utf-8")))
+
+
+def with_tables(page: str) -> str:
+    """The page with its tables made again, between marks."""
+    made = {
+        "ratios": _ratios("figure3", "figure3-molecules"),
+        "claims": _claims("figure3", "figure3-molecules"),
+        "budget": _scores("budget", "budget-molecules"),
+        "held": _held("budget-held", "budget-held-molecules"),
+        "figure2": findings_table(findings_of("figure2", _read("figure2"))),
+    }
+    for name, table in made.items():
+        begin, end = f"<!-- {name}:begin -->", f"<!-- {name}:end -->"
+        before, _, rest = page.partition(begin)
+        page = f"{before}{begin}\n{to_markdown(table).strip()}\n{end}{rest.partition(end)[2]}"
+    return page
+
+
+def _read(folder: str) -> dict[str, list[Row]]:
+    return {name: read_table(_SWEEPS / folder, name) for name in _TABLES}
+
+
+def _trials(*folders: str) -> list[Row]:
+    return [row for folder in folders for row in _read(folder)["trials"] if row["status"] == "finished"]
+
+
+def _ratios(*folders: str) -> Table:
+    """The drop ratio at the end for every λ."""
+    trials = [row for row in _trials(*folders) if _LAMBDA in row]
+    values = sorted({row[_LAMBDA] for row in trials})
+    lines = []
+    for name in datasets_of(trials):
+        found = {point.value: point for point in points(trials, name, "AD-GCL", _LAMBDA)}
+        seeds, epochs = ({row[key] for row in trials if row["dataset"] == name} for key in ("seed", "epochs"))
+        ratios = [f"{found[value].mean(_END):.2f}" if value in found else EMPTY for value in values]
+        lines.append([name, *ratios, str(len(seeds)), str(max(epochs))])
+    heads = [f"λ = {values[0]:g}", *(f"{value:g}" for value in values[1:])] if values else []
+    return _table(["data set", *heads, "seeds", "epochs"], lines)
+
+
+def _claims(*folders: str) -> Table:
+    """On which data sets each claim holds."""
+    found: dict[str, dict[str, list[str]]] = {}
+    for folder in folders:
+        tables = _read(folder)
+        for finding in findings_of("figure3", tables) if tables["trials"] else ():
+            found.setdefault(finding.claim, {}).setdefault(finding.verdict, []).append(finding.dataset)
+    lines = [
+        [claim, *(", ".join(verdicts.get(verdict, ())) or EMPTY for verdict in _VERDICTS)]
+        for claim, verdicts in found.items()
+    ]
+    return _table(["claim", *_VERDICTS], lines, numbers=False)
+
+
+def _scores(*folders: str) -> Table:
+    """Validation and test scores of every arm."""
+    trials = _trials(*folders)
+    names = datasets_of(trials)
+    ways = sorted({(arms_of(trials).index(row["arm"]), row["arm"], setting(row)) for row in trials})
+    lines = []
+    for _, arm, chosen in ways:
+        cells = []
+        for name in names:
+            mine = [row for row in trials if (row["dataset"], row["arm"], setting(row)) == (name, arm, chosen)]
+            (point,) = points(mine, name, arm) or (None,)
+            shown = [] if point is None else [_shown(point, column) for column in ("valid", "test")]
+            cells.append(" / ".join(shown) or EMPTY)
+        lines.append([", ".join(filter(None, (arm, chosen))), *cells])
+    return _table(["validation / test", *names], lines)
+
+
+def _shown(point: Point, column: str) -> str:
+    several = len(point.rows) > 1
+    return mean_std(point.mean(column), point.spread(column) if several else None, point.rows[0]["metric"])
+
+
+def _held(*folders: str) -> Table:
+    """How far the mean of an epoch was from its budget."""
+    lines = []
+    for folder in folders:
+        course = _read(folder)["courses"]
+        for name in dict.fromkeys(row["dataset"] for row in course):
+            mine = sorted((row for row in course if row["dataset"] == name), key=lambda row: row["epoch"])
+            ratios = [row["drop_ratio"] for row in mine]
+            late = ratios[_SETTLED - 1 :]
+            budget = mine[0]["method.drop_budget"]
+            numbers = [f"{value:.3f}" for value in (ratios[0], min(late), max(late), ratios[-1])]
+            lines.append([name, f"{budget:g}", *numbers, str(len(ratios))])
+    heads = ["data set", "budget", "first epoch", f"least from epoch {_SETTLED} on", "most", "last epoch", "epochs"]
+    return _table(heads, lines)
+
+
+def _table(heads: list[str], lines: list[list[str]], numbers: bool = True) -> Table:
+    columns = [Column(head, "number") if numbers and place else Column(head) for place, head in enumerate(heads)]
+    return Table(tuple(columns), tuple(Line(tuple(map(Cell, line))) for line in lines))
+
+
+if __name__ == "__main__":
+    main()
