@@ -55,8 +55,8 @@ def panels(names: Sequence[str], draw: Callable[[Any, str], None], columns: int 
     matplotlib = import_extra("matplotlib", "figures", "A figure")
     figure_kind = import_extra("matplotlib.figure", "figures", "A figure").Figure
     with matplotlib.rc_context(_LOOK):
-        wide = min(columns, len(names))
-        tall = math.ceil(len(names) / wide)
+        tall = math.ceil(len(names) / columns)
+        wide = math.ceil(len(names) / tall)  # rows of one length: four panels are two by two
         figure = figure_kind(figsize=(max(_PANEL[0] * wide, 4.6) + 0.4, _PANEL[1] * tall + 0.5), layout="constrained")
         axes = figure.subplots(tall, wide, squeeze=False, sharey=share).ravel()
         for axis, name in zip(axes, names):
