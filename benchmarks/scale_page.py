@@ -24,8 +24,9 @@ def render(tree: Mapping[str, Any]) -> str:
 
 
 _CLUSTER = """Derived for 256 molecules per GPU: the milliseconds that exchanges add to a step, if each GPU sends and
-receives 25 GB/s and an exchange takes at least 30 microseconds; *noise*, those in which a core of this machine draws
-that of the whole batch; *similarities*, the space of those between a GPU's own molecules and all others, in 32 bits."""
+receives 25 GB/s and an exchange takes at least 30 microseconds. *Noise* is the milliseconds that a core of this machine
+takes to draw the noise of the whole batch; *similarities* is the memory for the similarities between a GPU's own
+molecules and all others, in 32 bits."""
 
 
 def _store(store: Mapping[str, Any]) -> str:

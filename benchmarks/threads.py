@@ -81,7 +81,7 @@ def measure() -> Table:
         "1 against 2 threads, 64 bits": drift(wide, course(dataset.store, config, 2, wide=True)),
         "32 against 64 bits": drift(wide, plain),
     }
-    columns = ("drift of embeddings, %", *(f"{step} steps" for step in STEPS))
+    columns = ("drift of embeddings, %", *(f"{step} step{'s' * (step != 1)}" for step in STEPS))
     cells = [(name, *(f"{value:.2g}" for value in values)) for name, values in rows.items()]
     return Table.of(columns, cells, numbers=columns[1:])
 

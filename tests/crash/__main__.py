@@ -44,7 +44,7 @@ def main() -> int:
                 lost[name] += 1
                 print(f"LOST: {trial.command}, {trial.harm}: {trial.problem}", flush=True)
     rows = [f"| {name} | {done[name]} | {done[name] - lost[name]} |" for name in arguments.only]
-    total = f"{sum(done.values())} trials, {sum(lost.values())} of them not as an undisturbed run."
+    total = f"{sum(done.values())} trials, {sum(lost.values())} ended differently from an undisturbed run."
     print("\n".join([*rows, total, f"{(time.monotonic() - started) / 60:.1f} min"]))
     if arguments.write:
         head = ["| command | crashes | same result afterwards |", "| --- | ---: | ---: |"]

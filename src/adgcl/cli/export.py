@@ -30,7 +30,7 @@ def export(
     remains. The file can replace RUN in any command that embeds or starts from
     an encoder. RUN may also be a snapshot of an epoch.
 
-    \\b
+    \b
     Examples:
       adgcl export runs/mine --out mine.safetensors
       adgcl embed mine.safetensors new.csv --out vectors.parquet

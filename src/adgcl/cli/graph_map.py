@@ -38,7 +38,7 @@ def graph_map(
     """Lay graphs out on a map: those that lie together look alike.
 
     One file that opens from disk. Point at a graph to see it; colour by label,
-    size, cluster or split. Without umap-learn (pip install "adgcl[map]") or for
+    size, cluster or split. Without umap-learn (the extra "map") or for
     up to 5,000 graphs the layout is t-SNE.
 
     \b

@@ -29,7 +29,7 @@ def neighbours(
     ] = None,
     k: Annotated[int, typer.Option("--k", "-k", min=1, max=1000, help="How many neighbours.")] = 10,
     index: Annotated[
-        str, typer.Option("--index", help="auto, exact, or approximate (needs adgcl[search]).")
+        str, typer.Option("--index", help="auto, exact, or approximate (needs the extra 'search').")
     ] = "auto",
     most: Annotated[int, typer.Option("--most", min=1, help="Of more queries than this, a sample is used.")] = 2_000,
     device: Annotated[str, typer.Option("--device", help="auto, cpu, cuda, cuda:1 or mps.")] = "auto",

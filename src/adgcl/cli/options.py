@@ -163,7 +163,7 @@ Split = Annotated[
     typer.Option(
         "--split",
         help="scaffold, random, stratified, cv (cross-validation), or a column that says train, valid or test. "
-        "Default: the data's own split, or cv.",
+        "Default: the data's own split; otherwise cv, and for finetune scaffold (random without SMILES).",
         rich_help_panel=_DATA,
     ),
 ]
