@@ -8,6 +8,7 @@ import pytest
 from rdkit import Chem
 
 from adgcl.data.load import load_dataset
+from adgcl.graphs.store.store import pack
 from adgcl.insight.bonds import find_bonds
 from adgcl.insight.chemistry import chemistry_of
 from adgcl.insight.rings import in_ring
@@ -28,6 +29,18 @@ def test_every_edge_belongs_to_one_bond(directed: bool) -> None:
     pairs = bonds.forth != bonds.back
     assert (source[bonds.back][pairs] == bonds.other[pairs]).all()
     assert bonds.counts.sum() == len(bonds) and bonds.of(3) == slice(bonds.ptr[3], bonds.ptr[4])
+
+
+def test_one_edge_without_an_opposite_leaves_all_others_their_bonds() -> None:
+    both = [(0, 1), (1, 0), (1, 2), (2, 1)]
+    one_way = [*both, (2, 3)]
+    store = pack([3, 4], [4, 5], np.array([*both, *one_way]).T)
+    bonds = find_bonds(store)
+    assert store.edge_reverse is None and bonds.counts.tolist() == [2, 3]
+    assert (bonds.forth == bonds.back).sum() == 1
+    assert not in_ring(store, bonds).any()
+    twice = find_bonds(pack([2], [4], np.array([(0, 1), (0, 1), (1, 0), (1, 1)]).T))
+    assert len(twice) == 3 and sorted({*twice.forth.tolist(), *twice.back.tolist()}) == [0, 1, 2, 3]
 
 
 def test_the_mean_is_over_both_directions() -> None:

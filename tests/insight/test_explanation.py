@@ -7,6 +7,8 @@ import pytest
 import torch
 
 from adgcl.core.errors import ConfigError
+from adgcl.experiments.planning import Request
+from adgcl.experiments.pretraining import pretrain
 from adgcl.experiments.source import Source
 from adgcl.graphs.chem.molecules import molecules_to_store
 from adgcl.insight.explanation import TRAINED, UNIFORM, UNTRAINED, explain_data
@@ -17,7 +19,7 @@ from adgcl.insight.tables import bond_columns
 from adgcl.training.run_config import resolve
 from adgcl.training.runs import load_run
 from adgcl.training.trainer import build_method
-from tests.insight_cases import MOLECULES, finished_run
+from tests.insight_cases import MOLECULES, SETTINGS, finished_run
 
 SOURCE = Source(list(MOLECULES))
 
@@ -72,6 +74,16 @@ def test_other_seeds_are_found_beside_the_run(tmp_path) -> None:
 def test_a_run_of_other_settings_is_no_seed() -> None:
     with pytest.raises(ConfigError, match="other settings"):
         explain_data(finished_run(), SOURCE, seeds=[finished_run(0, "graphcl")])
+
+
+def test_a_run_on_other_data_is_no_seed(tmp_path) -> None:
+    request = Request("adgcl", flags={"training": {"epochs": 2, "seed": 1}}, assignments=SETTINGS)
+    (tmp_path / "mine.smi").write_text("CCO\nCCN\nCCC\n")
+    pretrain(Source(str(tmp_path / "mine.smi")), tmp_path / "seed-1", request)
+    (tmp_path / "seed-0").symlink_to(finished_run(0))
+    assert other_seeds(load_run(tmp_path / "seed-0")) == []
+    with pytest.raises(ConfigError, match="on other data"):
+        explain_data(finished_run(), SOURCE, seeds=[tmp_path / "seed-1"])
 
 
 def test_a_run_without_augmenter_is_refused() -> None:

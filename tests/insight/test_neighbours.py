@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from rdkit import Chem, DataStructs
@@ -9,7 +11,7 @@ from rdkit.Chem import rdFingerprintGenerator
 from sklearn.decomposition import PCA
 from sklearn.neighbors import NearestNeighbors
 
-from adgcl.core.errors import CheckpointError, ConfigError, UnknownNameError
+from adgcl.core.errors import CheckpointError, ConfigError, DataError, UnknownNameError
 from adgcl.core.extras import is_installed
 from adgcl.data.load import load_dataset
 from adgcl.experiments.source import Source
@@ -17,7 +19,8 @@ from adgcl.insight import graph_map, search
 from adgcl.insight.graph_map import map_data
 from adgcl.insight.neighbours import STATISTICS, find_neighbours
 from adgcl.insight.projection import principal_components, projections
-from adgcl.insight.vectors import open_encoder, selected, standardised, unit_rows
+from adgcl.insight.tables import map_columns, write_columns
+from adgcl.insight.vectors import as_read, open_encoder, selected, standardised, unit_rows
 from tests.graph_cases import random_store
 from tests.insight_cases import MOLECULES, finished_run
 
@@ -39,6 +42,14 @@ def test_the_approximate_index_finds_nearly_all() -> None:
     found, values = search.nearest(ROWS, ROWS, 10, "approximate")
     recall = np.mean([len(set(a) & set(b)) / 10 for a, b in zip(exact, found)])
     assert recall > 0.95 and (np.diff(values, axis=1) <= 1e-6).all()
+
+
+@pytest.mark.skipif(not is_installed("faiss"), reason="needs adgcl[search]")
+def test_the_approximate_index_finds_enough_among_equal_rows() -> None:
+    rows = np.repeat(ROWS[:100], 50, axis=0)
+    places, values = search.nearest(rows, rows[::25], 60, "approximate")
+    assert places.min() >= 0 and values.min() >= -1.001
+    assert all(len(set(row)) == 60 for row in places)
 
 
 def test_unknown_index() -> None:
@@ -161,3 +172,44 @@ def test_a_sample_in_other_features_is_read_from_its_smiles(tmp_path) -> None:
     whole = embed_source(tmp_path / "hu", FREESOLV)
     part = embed_source(tmp_path / "hu", FREESOLV, most=50)
     assert part.left_out == 592 and part.matrix == pytest.approx(whole.matrix[part.dataset.rows], abs=1e-5)
+
+
+def test_molecules_that_cannot_be_read_leave_no_gap_between_rows_and_graphs() -> None:
+    known = load_dataset(list(MOLECULES), y=list(range(len(MOLECULES))))
+    spoilt = replace(known, smiles=["no molecule" if i == 4 else text for i, text in enumerate(MOLECULES)])
+    assert as_read(spoilt, "ogb") is spoilt
+    read = as_read(spoilt, "hu")
+    left = [i for i in range(len(MOLECULES)) if i != 4]
+    assert read.store.spec.name == "hu" and list(read.smiles) == [MOLECULES[i] for i in left]
+    assert read.store.y[:, 0].tolist() == left and [int(read.store.id_of(i)) for i in range(len(read))] == left
+    assert read.store.node_counts.tolist() == known.store.node_counts[left].tolist()
+
+
+def test_one_graph_has_no_neighbours() -> None:
+    with pytest.raises(DataError, match="only one graph"):
+        find_neighbours(finished_run(), Source(["CCO"]))
+
+
+def test_classes_of_queries_are_compared_by_name(tmp_path) -> None:
+    (tmp_path / "data.csv").write_text("smiles,kind\nCCO,acid\nCCN,base\nCCC,salt\nCCCC,salt\n")
+    (tmp_path / "asked.csv").write_text("smiles,kind\nCCN,base\nCCCC,salt\n")
+    sources = [Source(str(tmp_path / name), label_columns=("kind",)) for name in ("data.csv", "asked.csv")]
+    made = find_neighbours(finished_run(), *sources, count=1)
+    assert made.known[0][:, 0].tolist() == [1, 3] and made.likeness()["known"] == 1.0
+
+
+def test_labels_may_be_called_like_columns_of_the_map(tmp_path) -> None:
+    rows = [f"{text},{i % 2},{i}" for i, text in enumerate(MOLECULES)]
+    (tmp_path / "m.csv").write_text("smiles,cluster,nodes\n" + "\n".join(rows) + "\n")
+    source = Source(str(tmp_path / "m.csv"), label_columns=("cluster", "nodes"), task="regression")
+    made = map_data(finished_run(), source, projection="pca", clusters=3)
+    assert sorted(np.bincount(made.clusters), reverse=True) == np.bincount(made.clusters).tolist()
+    columns = map_columns(made)
+    assert columns["nodes"].tolist() == made.dataset.store.node_counts.tolist()
+    assert columns["nodes (label 2)"].tolist() == list(range(len(MOLECULES)))
+    assert {"cluster", "cluster (label 1)"} <= set(columns)
+
+
+def test_tables_hold_no_formulas(tmp_path) -> None:
+    write_columns(tmp_path / "t.csv", {"=id": np.array(["=1+1", "b"], dtype=object), "x": np.array([-1.5, 2])}, ".csv")
+    assert (tmp_path / "t.csv").read_text().splitlines() == ["'=id,x", "'=1+1,-1.5", "b,2"]

@@ -97,6 +97,18 @@ def test_a_process_that_a_batch_system_ends_was_not_at_fault(notice: int) -> Non
         assert end_of(executor, "noticed") == (Stopped() if notice == signal.SIGTERM else Done(9))
 
 
+def test_modules_of_the_current_folder_are_not_imported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "random.py").write_text("raise SystemExit('mine')\n")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [path or str(Path(__file__).parents[2]) for path in sys.path])
+    executor = Processes(1)
+    try:
+        executor.start("a", work, "short", 3)
+        assert end_of(executor, "a") == Done(9)
+    finally:
+        executor.close()
+
+
 def test_two_pieces_run_at_once() -> None:
     with Processes(2) as executor:
         executor.start("a", work, "fine", 2)

@@ -103,6 +103,8 @@ def test_the_environment_says_who_we_are():
     assert from_environment({}) == from_environment(told) == World()
     complete = {**told, "MASTER_PORT": "1"}
     assert from_environment(complete) == World(1, 4, 1, 2)
+    bare = {name: complete[name] for name in ("RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT")}
+    assert from_environment(bare).local_size == 1, "not every launcher says how many share a machine"
     for wrong in ({"RANK": "4"}, {"RANK": "one"}):
         with pytest.raises(ConfigError) as caught:
             from_environment({**complete, **wrong})

@@ -78,7 +78,7 @@ def _page(screen: Screen, places: list[Path], out: Path, data: str | None, plain
 
     check_writable(out.parent)
     material = gather(list(dict.fromkeys(places)))
-    name = data or (material.runs[0].data if material.runs else None)
+    name = data or (material.runs[0].source if material.runs else None)
     source = Source(name, data_dir=data_dir) if name else None
     with Bars(screen) as bars:
         write_text(out, report_page(material, source, plain=plain, progress=bars))

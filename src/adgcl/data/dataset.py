@@ -15,6 +15,9 @@ Split = Mapping[str, npt.NDArray[np.int64]]
 # Some tables have hundreds of columns.
 _SHOWN = 20
 
+# The source of data that came from no file.
+IN_MEMORY = "in memory"
+
 
 @dataclass(frozen=True)
 class Origin:

@@ -8,7 +8,7 @@ from typing import Any
 
 from adgcl.core.errors import ConfigError, DataError, UnknownNameError
 from adgcl.core.progress import Progress
-from adgcl.data.dataset import Dataset, Origin
+from adgcl.data.dataset import IN_MEMORY, Dataset, Origin
 from adgcl.graphs.chem.unreadable import is_missing
 from adgcl.graphs.store.store import GraphStore
 
@@ -69,7 +69,7 @@ def named_progress(progress: Progress | None, what: str) -> Callable[[int, int |
 
 
 def _own(store: GraphStore) -> Dataset:
-    return Dataset("graphs", store, Origin("own", source="in memory"))
+    return Dataset("graphs", store, Origin("own", source=IN_MEMORY))
 
 
 def _from_smiles(smiles: list[Any], options: dict[str, Any], progress: Progress | None) -> Dataset:

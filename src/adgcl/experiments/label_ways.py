@@ -84,10 +84,13 @@ def _started(
     """A way for each encoder that the user names, and for each packaged one that fits molecules."""
     packaged = [name for name in packaged_encoders() if molecules and name not in encoders]
     found, skipped = [], []
-    for name in (*encoders, *packaged):
+    names = (*encoders, *packaged)
+    short = [Path(name).name for name in names]
+    for name in names:
         preset = "supervised-moleculenet" if molecules else f"supervised-{ENDING}"
         request = Request("supervised", flags=training, preset=preset)
-        way = Way(Path(name).name, "pretrained", request, data, work, values={_START: name})
+        title = name if short.count(Path(name).name) > 1 else Path(name).name
+        way = Way(title, "pretrained", request, data, work, values={_START: name})
         try:
             encoder_origin(name)
             _ = way.job({"protocol": {"name": "semi_supervised", "label_rate": 1.0}}, (), 0).plan

@@ -117,7 +117,7 @@ class LoadedSource:
         return self._seen[key]
 
 
-def atom_features_of(dataset: Dataset) -> str | None:
+def atom_features_of(dataset: Dataset) -> FeatureSet | None:
     """How the molecules of `dataset` became features; None if it does not hold molecules read from SMILES."""
-    name = dataset.store.spec.name
-    return name if name in get_args(FeatureSet) else None
+    known: tuple[FeatureSet, ...] = get_args(FeatureSet)
+    return next((name for name in known if name == dataset.store.spec.name), None)

@@ -52,13 +52,31 @@ class Bonds:
 
 
 def find_bonds(store: GraphStore) -> Bonds:
-    """Pair the edges of a store with their opposites."""
+    """Pair the edges of a store with their opposites; an edge that has none is a bond by itself."""
     graph = np.repeat(np.arange(len(store)), store.edge_counts)
     here = np.arange(store.num_edges)
+    source, target = np.asarray(store.edge_source, dtype=np.int64), store.edge_target()
     if store.edge_reverse is None:
-        opposite = here
+        opposite = _opposites(store.node_ptr[graph], source, target, store.num_nodes)
     else:
         opposite = store.edge_ptr[graph] + np.asarray(store.edge_reverse, dtype=np.int64)
     forth = np.flatnonzero(here <= opposite)
-    source, target = np.asarray(store.edge_source, dtype=np.int64), store.edge_target()
     return Bonds(len(store), graph[forth], source[forth], target[forth], forth, opposite[forth])
+
+
+def _opposites(first: IntArray, source: IntArray, target: IntArray, width: int) -> IntArray:
+    """The place of each edge's opposite, or its own; of repeated edges, the first belongs to the first, and so on.
+
+    `first` is where the nodes of each edge's graph begin.
+    """
+    ahead, behind = (first + source) * width + first + target, (first + target) * width + first + source
+    order = np.argsort(ahead, kind="stable")
+    ordered = ahead[order]
+    rank = np.empty_like(order)
+    rank[order] = np.arange(len(order)) - np.searchsorted(ordered, ordered)
+    place = np.searchsorted(ordered, behind) + rank
+    there = np.flatnonzero(place < len(order))
+    there = there[ordered[place[there]] == behind[there]]
+    found = np.arange(len(order))
+    found[there] = order[place[there]]
+    return found

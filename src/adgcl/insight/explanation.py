@@ -14,7 +14,7 @@ from adgcl.core.errors import DataError
 from adgcl.core.progress import Count, Progress
 from adgcl.data.dataset import Dataset
 from adgcl.experiments.model.folder import ABOUT, Model, open_model
-from adgcl.experiments.source import Source
+from adgcl.experiments.source import Source, atom_features_of
 from adgcl.graphs.store.store import GraphStore
 from adgcl.insight.agreement import mean_agreement, pairs_in_order
 from adgcl.insight.bonds import Bonds, Floats, find_bonds
@@ -25,7 +25,7 @@ from adgcl.insight.motifs import Motif, find_motifs
 from adgcl.insight.seeds import load_seeds, other_seeds, untrained
 from adgcl.insight.summary import Group, summarise
 from adgcl.insight.traits import Trait, traits_of
-from adgcl.insight.vectors import seen_through
+from adgcl.insight.vectors import read_again, seen_through
 from adgcl.training.fitting import fit_features
 from adgcl.training.run_config import RunConfig
 from adgcl.training.runs import LoadedRun, load_run
@@ -124,9 +124,12 @@ def explain_data(
     run = None if is_model and augmenter is None else load_run(augmenter if is_model and augmenter else place, device)
     if run is not None:
         find_augmenter(run.method)
-    config = model.config if model is not None else run.config if run is not None else None
-    assert config is not None
     described = source.unlabelled.load(progress=progress)
+    atoms = atom_features_of(described)
+    wanted = {one.config.data.atom_features for one in (model, run) if one is not None}
+    if described.smiles is not None and atoms is not None and wanted != {atoms}:
+        # A file may order edges otherwise than they come when its molecules are read with other atom features.
+        described = read_again(described, atoms)
     whole = describe(described, {"place": str(place), "model": is_model})
     if run is not None:
         others = other_seeds(run, device) if seeds is None else load_seeds(run, seeds, device)

@@ -19,6 +19,8 @@ from adgcl.insight.vectors import Vectors, embed_source, standardised
 MOST = 20_000
 CLUSTERS = 8
 _MOST_LABELS = 12
+# Columns of a map's table that are not labels.
+_OWN_COLUMNS = ("id", "cluster", "nodes", "split")
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,10 +103,12 @@ def _clustered(rows: Any, count: int) -> tuple[Any, Any]:
 
 def _colourings(dataset: Dataset, cluster: Any, clusters: int) -> list[Colouring]:
     store, task = dataset.store, dataset.task
-    found = []
+    found: list[Colouring] = []
     if store.y is not None and task.kind != "none":
         for column in range(min(store.y.shape[1], _MOST_LABELS)):
             name = task.names[column] if task.kind != "multiclass" and column < len(task.names) else "label"
+            if name in (*_OWN_COLUMNS, *(colouring.title for colouring in found)):
+                name = f"{name} (label {column + 1})"
             values = store.y[:, column].astype(np.float64)
             found.append(Colouring(name, _as_codes(values, task.kind), _class_names(task)))
     found.append(Colouring("cluster", cluster.astype(np.float64), tuple(str(i + 1) for i in range(clusters))))

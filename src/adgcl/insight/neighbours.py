@@ -9,12 +9,13 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from adgcl.core.errors import DataError
 from adgcl.core.progress import Count, Progress
 from adgcl.data.dataset import Dataset
 from adgcl.experiments.source import Source
 from adgcl.graphs.chem.morgan import packed_fingerprints
 from adgcl.insight.search import Found, Index, best_of, nearest
-from adgcl.insight.vectors import embed_with, open_encoder, sampled, unit_rows
+from adgcl.insight.vectors import as_read, embed_with, open_encoder, sampled, unit_rows
 from adgcl.training.embedding import embed_dataset
 from adgcl.training.export import Matrix
 from adgcl.training.run_config import resolve
@@ -48,15 +49,16 @@ class Neighbours:
     @cached_property
     def shared(self) -> npt.NDArray[np.bool_]:
         """Which of the neighbours by embedding are also neighbours by structure."""
-        found: npt.NDArray[np.bool_] = (self.learned[0][:, :, None] == self.known[0][:, None, :]).any(axis=2)
-        return found
+        return np.stack([np.isin(one, other) for one, other in zip(self.learned[0], self.known[0])])
 
     def likeness(self) -> dict[str, float]:
         """How alike the labels of queries and neighbours are: mean difference (regression) or share of equal labels."""
         mine, theirs = self.queries.store.y, self.dataset.store.y
         if mine is None or theirs is None or self.dataset.task.kind == "none":
             return {}
-        own, others = mine[:, 0], theirs[:, 0]
+        if self.queries.task.kind != self.dataset.task.kind:
+            return {}
+        own, others = self._coded_alike(mine[:, 0]), theirs[:, 0]
         if self.dataset.task.kind == "regression":
             score = lambda places: np.nanmean(np.abs(own[:, None] - others[places]))  # noqa: E731
         else:
@@ -64,6 +66,16 @@ class Neighbours:
         chance = np.random.default_rng(0).integers(0, len(others), self.learned[0].shape)
         rankings = (("learned", self.learned[0]), ("known", self.known[0]), ("chance", chance))
         return {name: float(score(places)) for name, places in rankings}
+
+
+    def _coded_alike(self, labels: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        """Labels of queries, whose classes a table of its own may number otherwise; -1 for a class unknown here."""
+        task, asked = self.dataset.task, self.queries.task
+        if task.kind != "multiclass" or not asked.names or asked.names == task.names:
+            return labels
+        place = {name: float(code) for code, name in enumerate(task.names)}
+        codes = np.array([place.get(name, -1.0) for name in asked.names])
+        return np.where(np.isnan(labels), np.nan, codes[np.nan_to_num(labels).astype(np.int64)])
 
 
 def find_neighbours(
@@ -79,8 +91,11 @@ def find_neighbours(
 ) -> Neighbours:
     """The `count` nearest graphs of `source` to each query; without `queries`, each graph of `source` is one."""
     run = open_encoder(place, device)
-    dataset = source.load(progress=progress)
-    asked = dataset if queries is None else queries.load(progress=progress)
+    atoms = run.config.data.atom_features
+    dataset = as_read(source.load(progress=progress), atoms)
+    if queries is None and len(dataset) < 2:
+        raise DataError(f"{dataset.name} has only one graph, which has no neighbours.", "Give more graphs, or a QUERY.")
+    asked = dataset if queries is None else as_read(queries.load(progress=progress), atoms)
     whole = len(asked)
     asked = sampled(asked, most) if len(asked) > most else asked
     itself = np.full(len(asked), -1)

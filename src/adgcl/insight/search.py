@@ -39,7 +39,7 @@ def nearest(
 def best_of(
     scores: Callable[[slice], npt.NDArray[np.float32]], queries: int, count: int, progress: Count | None = None
 ) -> Found:
-    """The `count` best columns of every row of a matrix that is computed block by block; ties by number."""
+    """The `count` best columns of every row of a matrix that is computed block by block."""
     places, values = [], []
     for start in range(0, queries, _BLOCK):
         block = scores(slice(start, min(start + _BLOCK, queries)))
@@ -61,4 +61,9 @@ def _approximate(rows: npt.NDArray[np.float32], queries: npt.NDArray[np.float32]
     made.hnsw.efConstruction, made.hnsw.efSearch = _BREADTH, max(_BREADTH, 2 * count)
     made.add(np.ascontiguousarray(rows))
     values, places = made.search(np.ascontiguousarray(queries), min(count, len(rows)))
+    # Among many equal rows the walk may end before it has found enough: these queries are compared with all rows.
+    lacking = np.flatnonzero((places < 0).any(axis=1))
+    if len(lacking):
+        scores = lambda block: queries[lacking[block]] @ rows.T  # noqa: E731
+        places[lacking], values[lacking] = best_of(scores, len(lacking), places.shape[1])
     return places.astype(np.int64), values.astype(np.float32)

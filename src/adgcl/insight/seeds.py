@@ -7,7 +7,6 @@ from pathlib import Path
 
 from adgcl.core.errors import CheckpointError, ConfigError
 from adgcl.methods.base import Method
-from adgcl.training.run_config import RunConfig
 from adgcl.training.runs import LoadedRun, load_run
 from adgcl.training.trainer import build_method
 
@@ -27,7 +26,7 @@ def other_seeds(run: LoadedRun, device: str = "auto") -> list[LoadedRun]:
         except CheckpointError:
             continue  # Not finished yet, or damaged: the others still tell something.
         seed = other.config.training.seed
-        if seed != run.config.training.seed and settings(other.config) == settings(run.config):
+        if seed != run.config.training.seed and comparable(other) == comparable(run):
             found.setdefault(seed, other)
     return list(found.values())[:_MOST]
 
@@ -37,9 +36,9 @@ def load_seeds(run: LoadedRun, places: Iterable[str | Path], device: str = "auto
     found = []
     for place in places:
         other = load_run(place, device)
-        if settings(other.config) != settings(run.config):
+        if comparable(other) != comparable(run):
             raise ConfigError(
-                f"{place} was trained with other settings than {run.path}.",
+                f"{place} was trained with other settings, or on other data, than {run.path}.",
                 "Compare seeds of one setting: the same command with another --seed.",
             )
         found.append(other)
@@ -52,7 +51,8 @@ def untrained(run: LoadedRun, seed: int) -> Method:
     return build_method(run.config.model_copy(update={"training": training}), run.checkpoint.spec, run.checkpoint.task)
 
 
-def settings(config: RunConfig) -> object:
+def comparable(run: LoadedRun) -> object:
     """What makes two runs comparable: everything but the seed and where it ran."""
-    training = config.training
-    return config.method, config.encoder, config.data, training.epochs, training.batch_size, training.start_from
+    config, training = run.config, run.config.training
+    settings = config.method, config.encoder, config.data, training.epochs, training.batch_size, training.start_from
+    return settings, run.checkpoint.spec, run.checkpoint.data.get("name")

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from adgcl.core.safe_text import csv_cell
 from adgcl.insight.explanation import TRAINED, UNTRAINED, Explanation
 from adgcl.insight.graph_map import GraphMap
 from adgcl.insight.neighbours import Neighbours
@@ -76,7 +77,7 @@ def write_columns(path: Path, columns: dict[str, Any], ending: str) -> None:
         return
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file)
-        writer.writerow(columns)
+        writer.writerow(map(csv_cell, columns))
         texts = [[_text(value) for value in values] for values in columns.values()]
         writer.writerows(zip(*texts))
 
@@ -84,4 +85,4 @@ def write_columns(path: Path, columns: dict[str, Any], ending: str) -> None:
 def _text(value: Any) -> str:
     if isinstance(value, float | np.floating):
         return "" if np.isnan(value) else f"{value:.9g}"
-    return str(value)
+    return csv_cell(value) if isinstance(value, str) else str(value)

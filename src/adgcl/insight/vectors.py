@@ -13,6 +13,7 @@ from adgcl.core.progress import Progress
 from adgcl.data.dataset import Dataset
 from adgcl.experiments.model.folder import ABOUT, member_file
 from adgcl.experiments.source import Source, atom_features_of
+from adgcl.graphs.chem.atoms import FeatureSet
 from adgcl.graphs.chem.molecules import molecules_to_store
 from adgcl.graphs.store.ranges import IntArray
 from adgcl.training.checkpoints import load_checkpoint
@@ -28,7 +29,7 @@ _NETWORK = "network/"
 
 @dataclass(frozen=True, eq=False)
 class Vectors:
-    """A row for each graph of `dataset`, which has all features of its source, and the run that made the rows."""
+    """A row for each graph of `dataset`, and the run that made the rows."""
 
     dataset: Dataset
     matrix: Matrix
@@ -47,29 +48,40 @@ def embed_source(
     """Embed the graphs of `source`; of more than `most` a sample, drawn with a fixed seed, in their order."""
     run = open_encoder(place, device)
     whole = source.load(progress=progress)
-    dataset = whole if most is None or len(whole) <= most else sampled(whole, most)
+    part = whole if most is None or len(whole) <= most else sampled(whole, most)
+    dataset = as_read(part, run.config.data.atom_features)
     rows = embed_with(run, dataset, source, progress)
     return Vectors(dataset, rows, run, len(whole) - len(dataset))
 
 
 def embed_with(run: LoadedRun, dataset: Dataset, source: Source, progress: Progress | None = None) -> Matrix:
-    """A row for each graph of a data set (or a part of it) that was loaded from `source` with all its features."""
+    """A row for each graph of a data set (or a part of it) that was loaded from `source`, and was `as_read`."""
     seen = seen_through(source, dataset, run.config.data)
     run.method.check_data(seen)
     return run.embed(seen, None if progress is None else lambda done, total: progress("embed", done, total))
 
 
 def seen_through(source: Source, dataset: Dataset, config: DataConfig) -> Dataset:
-    """The graphs with the features that a run chooses; molecules in other atom features are read from their SMILES.
+    """The graphs with the features that a run chooses."""
+    return source.seen_through(as_read(dataset, config.atom_features), config)
+
+
+def as_read(dataset: Dataset, atom_features: FeatureSet) -> Dataset:
+    """Molecules with the atom features that a run needs; others are as they were.
 
     Reading the whole source again for the sake of a sample would take too long, and some sets have features of their
     own only.
     """
-    if dataset.smiles is not None and atom_features_of(dataset) not in (None, config.atom_features):
-        read = molecules_to_store(dataset.smiles, config.atom_features, ids=dataset.store.ids)
-        if len(read.store) == len(dataset):
-            dataset = dataset.with_store(read.store.with_labels(dataset.store.y, dataset.task))
-    return source.seen_through(dataset, config)
+    same = dataset.smiles is None or atom_features_of(dataset) in (None, atom_features)
+    return dataset if same else read_again(dataset, atom_features)
+
+
+def read_again(dataset: Dataset, atom_features: FeatureSet) -> Dataset:
+    """Molecules read from their SMILES; those that RDKit rejects are left out."""
+    assert dataset.smiles is not None
+    read = molecules_to_store(dataset.smiles, atom_features)
+    kept = selected(dataset, read.kept)
+    return kept.with_store(replace(read.store, ids=kept.store.ids).with_labels(kept.store.y, dataset.task))
 
 
 def open_encoder(place: str | Path, device: str = "auto") -> LoadedRun:

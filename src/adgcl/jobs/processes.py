@@ -137,8 +137,9 @@ class _Process:
         )
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path or os.getcwd() for path in sys.path)}
         # Its own session: Ctrl-C at the terminal reaches the parent, which then asks its children to stop.
+        # -P: not to import the `random.py` that a user may have in the current folder.
         self._child = subprocess.Popen(
-            [sys.executable, "-c", command],
+            [sys.executable, "-P", "-c", command],
             stdin=subprocess.DEVNULL,
             env=environment,
             pass_fds=(theirs.fileno(),),

@@ -10,6 +10,7 @@ from typing import Any
 
 from adgcl.core.errors import AdgclError, DataError
 from adgcl.core.records import Record, read_records
+from adgcl.data.dataset import IN_MEMORY
 from adgcl.experiments.model.folder import ABOUT, read_about
 from adgcl.reports.folders import is_run_folder
 from adgcl.training.checkpoints import Checkpoint, load_checkpoint
@@ -27,6 +28,15 @@ class Run:
     def data(self) -> str:
         """What it was trained on, by name."""
         return str(self.checkpoint.data.get("name", ""))
+
+    @property
+    def source(self) -> str:
+        """Where that is read from: a known set's name, or the path of the user's own; empty for graphs in memory."""
+        about = self.checkpoint.data
+        name, source, family = (str(about.get(key, "")) for key in ("name", "source", "family"))
+        if family in ("own", "packed") or (source and Path(source).exists()):
+            return "" if source == IN_MEMORY else source
+        return name
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,7 +8,6 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from adgcl.pages.material import Material, Run
-from adgcl.training.run_config import resolve
 
 _FLAGS = {"epochs": "--epochs", "batch_size": "--batch-size", "seed": "--seed", "start_from": "--start-from"}
 
@@ -21,29 +20,26 @@ def commands(material: Material) -> list[str]:
 
 
 def pretrain_command(run: Run) -> str:
-    """`adgcl pretrain` with every setting of the run that is not a default."""
+    """`adgcl pretrain` with every setting of the run, whatever the defaults for its data are."""
     config = run.checkpoint.config
-    words = ["adgcl", "pretrain", run.data or "DATA", "--method", config.method.name]
-    plain = resolve({"method": config.method.name})
-    usual, own = plain.essence(), config.essence()
+    words = ["adgcl", "pretrain", run.source or "DATA", "--method", config.method.name]
+    own = config.essence()
+    own["method"].pop("name", None)
     for name, flag in _FLAGS.items():
-        value = own["training"].pop(name)
-        if value != usual["training"].pop(name) or name == "epochs":
+        if (value := own["training"].pop(name)) != "":
             words += [flag, str(value)]
-    for key, value in _changes(usual, own):
+    for key, value in _settings(own):
         words += ["--set", f"{key.removeprefix('method.')}={_text(value)}"]
     return shlex.join([*words, "--out", str(run.path)])
 
 
-def _changes(usual: Mapping[str, Any], own: Mapping[str, Any], where: str = "") -> Iterator[tuple[str, Any]]:
-    for key, value in own.items():
-        if isinstance(value, Mapping) and isinstance(usual.get(key), Mapping):
-            yield from _changes(usual[key], value, f"{where}{key}.")
-        elif value != usual.get(key):
+def _settings(tree: Mapping[str, Any], where: str = "") -> Iterator[tuple[str, Any]]:
+    for key, value in tree.items():
+        if isinstance(value, Mapping):
+            yield from _settings(value, f"{where}{key}.")
+        elif value not in ("", None, []):
             yield f"{where}{key}", value
 
 
 def _text(value: Any) -> str:
-    if isinstance(value, list):
-        return ",".join(map(str, value))
     return value if isinstance(value, str) else json.dumps(value)

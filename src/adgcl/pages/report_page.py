@@ -121,10 +121,10 @@ def _picture(
     run: Run, source: Source | None, remarks: list[str], progress: Progress | None
 ) -> dict[str, Any] | None:
     """The map and the explanations of a run; a remark for each that there is none of."""
-    if source is None and not run.data:
+    if source is None and not run.source:
         remarks.append("There is no map: the run was trained on graphs in memory. Name its data with --data.")
         return None
-    data = source or Source(run.data)
+    data = source or Source(run.source)
     found: dict[str, Any] = {"map": None, "lead": "", "label": "", "explained": None}
     try:
         made = map_data(run.path, data, most=_MOST_POINTS, progress=progress)

@@ -67,7 +67,7 @@ def from_environment(environment: Mapping[str, str] = os.environ) -> World:
     if not all(name in environment for name in ("RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT")):
         return _alone
     try:
-        found = World(**{field: int(environment.get(name, 0)) for field, name in _TOLD.items()})
+        found = World(**{field: int(environment.get(name, getattr(_alone, field))) for field, name in _TOLD.items()})
     except ValueError as error:
         raise ConfigError(f"RANK, WORLD_SIZE and the like should be numbers: {error}.", _START) from error
     if not 0 <= found.rank < found.size:

@@ -58,6 +58,10 @@ def test_one_member_and_missing_labels() -> None:
     assert Intervals.from_json(bands.to_json()) == bands
 
 
+def test_a_label_without_held_out_values_has_no_band() -> None:
+    assert np.isnan(Intervals(()).half_width(0.9, np.ones(3))).all()
+
+
 def test_too_much_cannot_be_promised() -> None:
     bands = Intervals((1.0,) * 19)
     assert bands.half_width(0.95, np.zeros(1)).tolist() == [1.0]

@@ -67,6 +67,15 @@ def test_classes_are_spread_evenly(tmp_path: Path):
     assert all(whole.store.y[ids].mean() == 0.5 for ids in split.values())
 
 
+def test_a_training_part_without_labels_says_so(tmp_path: Path):
+    parts = ["train"] * 6 + ["valid"] * 3 + ["test"] * 3
+    rows = [f"{'C' * (n + 1)},{'' if n < 6 else n % 2},{part}" for n, part in enumerate(parts)]
+    (tmp_path / "m.csv").write_text("smiles,active,part\n" + "\n".join(rows) + "\n")
+    whole = Source(str(tmp_path / "m.csv"), label_columns=("active",), split="part").load()
+    with pytest.raises(DataError, match="no labelled graph"):
+        without_test_labels(whole)
+
+
 def test_data_without_labels_says_what_is_needed(tmp_path: Path):
     (tmp_path / "m.csv").write_text("smiles\n" + "\n".join("C" * n for n in range(1, 9)) + "\n")
     with pytest.raises(DataError, match="no labels"):

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from adgcl.core.errors import DataError
 from adgcl.core.progress import Count
 from adgcl.core.schema import Task
-from adgcl.data.dataset import BadRow, Dataset, Origin, Split
+from adgcl.data.dataset import IN_MEMORY, BadRow, Dataset, Origin, Split
 from adgcl.data.labelling import columns_in_memory
 from adgcl.data.splits import random_split, scaffold_split
 from adgcl.data.text.columns import (
@@ -134,7 +134,7 @@ def smiles_dataset(
     return Dataset(
         name,
         molecules.store.with_labels(labels, meaning),
-        Origin("own", source="in memory"),
+        Origin("own", source=IN_MEMORY),
         split=_split(split, kept, None, [], workers),
         bad_rows=tuple(
             BadRow(f.position + 1, f.smiles, f.reason, "" if ids is None else str(ids[f.position]))

@@ -35,7 +35,9 @@ class Intervals:
     __pydantic_config__: ClassVar = SCHEMA
 
     def half_width(self, coverage: float, spread: Floats) -> Floats:
-        """How far a band of this coverage reaches from each prediction."""
+        """How far a band of this coverage reaches from each prediction; NaN if no label was held out for it."""
+        if not self.scores:
+            return np.full_like(spread, np.nan)
         place = ceil((len(self.scores) + 1) * coverage)
         if place > len(self.scores):
             most = len(self.scores) / (len(self.scores) + 1)

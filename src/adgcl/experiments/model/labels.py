@@ -18,6 +18,8 @@ def check_trainable(dataset: Dataset, task_named: bool) -> list[str]:
     check_labels(dataset)
     y, names = dataset.store.y, label_names(dataset)
     assert y is not None
+    if np.isnan(y).all():
+        raise DataError("Every label is missing.", "Name another column with --label-column.")
     constant = [name for name, column in zip(names, y.T) if len(np.unique(column[~np.isnan(column)])) < 2]
     if len(constant) == len(names):
         value = y[~np.isnan(y)][0]

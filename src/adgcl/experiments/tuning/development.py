@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from adgcl.core.errors import DataError
 from adgcl.data.dataset import Dataset
 from adgcl.data.splits import stratified_split
 from adgcl.experiments.source import LoadedSource, Source
@@ -65,6 +66,8 @@ def without_test_labels(dataset: Dataset) -> Dataset:
 def _of_all_kinds(labels: Floats, count: int) -> Floats:
     """Some rows of labels, spread evenly over their values, so that a score that needs two classes has them."""
     known = ~np.isnan(labels)
+    if not known.any():
+        raise DataError("The training part has no labelled graph.", "Label some of them, or choose another --split.")
     spread = [np.ptp(column[here]) * here.sum() if here.any() else 0.0 for column, here in zip(labels.T, known.T)]
     best = int(np.argmax(spread))
     rows = labels[known[:, best]]

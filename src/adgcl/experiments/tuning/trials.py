@@ -96,7 +96,8 @@ def _run(search: Search, trial: Any, values: Values, send: Send) -> None:
         value = job.plan.protocol.select(result, search.score, search.higher_is_better).valid
         if isnan(value):
             raise AdgclError("Validation data gave it no score.")
-        trial.set_user_attr("seconds", result.seconds)
+        with explained(search.request.where):
+            trial.set_user_attr("seconds", result.seconds)
         search.end(trial, "COMPLETE", value)
     except import_optuna().TrialPruned:
         search.end(trial, "PRUNED")
@@ -115,9 +116,12 @@ def _result(search: Search, trial: Any, job: Job, send: Send) -> SeedRun:
         raise job.problem
     planned, watch = job.plan, Pruning(search, trial, job.plan.run.training.epochs)
     if (finished := job.result()) is not None:
-        for evaluation in finished.evaluations:
-            if evaluation.probe == search.score and not isnan(evaluation.valid):
-                trial.report(evaluation.valid, evaluation.epoch)
+        with explained(search.request.where):
+            for evaluation in finished.evaluations:
+                # Trials that train a network for each fold report after each fold, which is not known here.
+                by_fold = planned.protocol.learns_from_labels and len(evaluation.valid_folds) > 1
+                if evaluation.probe == search.score and not isnan(evaluation.valid) and not by_fold:
+                    trial.report(evaluation.valid, evaluation.epoch)
         return finished
     messages = Messenger(lambda report: send(News("progress", trial.number, report)))
     with locked(job.folder, wait=True):
