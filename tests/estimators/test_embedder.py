@@ -258,3 +258,9 @@ def test_a_pretrained_encoder_is_opened_and_survives_clone(fitted: GraphEmbedder
     assert wide.transform(SMILES).shape == (10, 2056)
     with pytest.raises(CheckpointError, match="called 'zinc-gone'"):
         GraphEmbedder.from_pretrained("zinc-gone")
+
+
+def test_parameters_from_a_search_are_saved(tmp_path: Path) -> None:
+    made = small(epochs=np.int64(1)).fit(SMILES)
+    again = GraphEmbedder.load(made.save(tmp_path / "run"))
+    np.testing.assert_array_equal(again.transform(SMILES), made.transform(SMILES))

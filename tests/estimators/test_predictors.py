@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.exceptions import NotFittedError
@@ -156,3 +157,17 @@ def test_unreadable_inputs() -> None:
 def test_nonsense_is_refused(make: Any, says: str) -> None:
     with pytest.raises((ConfigError, DataError), match=says):
         make()
+
+
+def test_labels_that_pandas_calls_missing_do_not_teach() -> None:
+    y = pd.Series(["a", "b", pd.NA, "a", "b", None], dtype="string")
+    model = GraphClassifier(epochs=1, validation=0, settings=SMALL).fit(["CCO", "CCN", "C", "CCC", "CN", "CO"], y)
+    assert model.classes_.tolist() == ["a", "b"]
+
+
+def test_a_share_for_validation_leaves_something_to_train() -> None:
+    model = GraphRegressor(epochs=1, validation=0.9, settings=SMALL)
+    assert model.fit(["CCO", "CCN", "C", "CCC"], [1.0, 2, 3, 4]).predict(["CC"]).shape == (1,)
+    for nothing in ([], 3.0):
+        with pytest.raises(DataError, match="no labels"):
+            model.fit([], nothing)

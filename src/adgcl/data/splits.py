@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import hashlib
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -20,6 +21,16 @@ FRACTIONS = (0.8, 0.1, 0.1)
 # Ways to divide any data set, whatever split it comes with; `cv` is cross-validation.
 SPLITS = ("scaffold", "random", "stratified", "cv")
 _FIFTHS = 5
+
+
+def split_digest(split: Mapping[str, npt.NDArray[np.integer]] | None) -> str:
+    """A short text that differs where the parts do; empty for data without a split."""
+    if split is None:
+        return ""
+    digest = hashlib.sha256()
+    for name in sorted(split):
+        digest.update(name.encode() + np.asarray(split[name], dtype=np.int64).tobytes())
+    return digest.hexdigest()[:10]
 
 
 def scaffold_split(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -120,11 +121,11 @@ class GraphEmbedder(TransformerMixin, GraphEstimator):  # type: ignore[misc]
         check_is_fitted(self, "n_features_out_")
         if self.run_ is None:
             raise ConfigError("There is no encoder to save: features='ecfp' learns nothing.", "Make it again instead.")
+        parameters = json.loads(json.dumps(self.get_params(deep=False), default=_plain))
         files = RunFolder(ensure_folder(Path(folder)))
         run, saved = self.run_, self.run_.checkpoint
         write_json(files.config, run.config.to_tree())
         save_checkpoint(files.checkpoint, run.method, run.config, saved.position, random_states(saved), saved.data)
-        parameters = {**self.get_params(deep=False), "data_dir": None if self.data_dir is None else str(self.data_dir)}
         write_json(files.path / _PARAMETERS, parameters)
         return files.path
 
@@ -213,3 +214,8 @@ def _with_labels(dataset: Dataset, y: Any, method: str) -> Dataset:
     if dataset.store.y is None:
         raise DataError(f"The method {method!r} learns from labels.", "Call fit(X, y).")
     return dataset
+
+
+def _plain(value: Any) -> Any:
+    """A parameter that JSON does not know: a NumPy number, or a path."""
+    return value.item() if isinstance(value, np.generic) else str(value)

@@ -18,6 +18,7 @@ from adgcl.estimators.inputs import GraphEstimator
 from adgcl.estimators.training import train_members
 from adgcl.experiments.model.ensemble import Answers, ask
 from adgcl.experiments.planning import Request, plan
+from adgcl.graphs.chem.unreadable import is_missing
 from adgcl.methods.supervised import Supervised
 from adgcl.training.device import scoped_threads
 from adgcl.training.export import align
@@ -104,6 +105,8 @@ class GraphRegressor(RegressorMixin, _Predictor):  # type: ignore[misc]
     def fit(self, X: Any, y: Any) -> GraphRegressor:
         """Learn from graphs and their values."""
         values = np.asarray(y, dtype=np.float64)
+        if values.ndim == 0 or not len(values):
+            raise DataError("y holds no labels.", "Give a number for each graph.")
         self._fit(X, values.reshape(len(values), -1), Task("regression", values.reshape(len(values), -1).shape[1]))
         self.single_ = values.ndim == 1
         return self
@@ -166,7 +169,7 @@ class GraphClassifier(ClassifierMixin, _Predictor):  # type: ignore[misc]
 
 def _numbered(y: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], Labels]:
     """The classes in order, and each label as the number of its class, NaN where it is missing."""
-    missing = np.array([value is None or value != value for value in y.tolist()], dtype=bool)
+    missing = np.array([is_missing(value) for value in y.tolist()], dtype=bool)
     known = y[~missing]
     if known.dtype == object:
         known = np.array(known.tolist())

@@ -78,7 +78,7 @@ def _part(store: GraphStore, validation: float, seed: int) -> Part:
     one_column = store.task.kind != "regression" and store.y.shape[1] == 1
     train, valid = train_test_split(
         ids,
-        test_size=validation,
+        test_size=_held(validation, len(ids)),
         random_state=derived_seed(seed, "validation") % 2**32,
         stratify=_strata(store, ids, validation) if one_column else None,
     )
@@ -90,5 +90,10 @@ def _strata(store: GraphStore, ids: Ints, validation: float) -> Ints | None:
     assert store.y is not None
     classes = store.y[ids, 0].astype(np.intp)
     sizes = np.unique(classes, return_counts=True)[1]
-    held = int(np.ceil(validation * len(ids)))
+    held = _held(validation, len(ids))
     return classes if sizes.min() >= 2 and min(held, len(ids) - held) >= len(sizes) else None
+
+
+def _held(validation: float, count: int) -> int:
+    """How many of the rows choose the epoch; at least one is left to train."""
+    return min(int(np.ceil(validation * count)), count - 1)

@@ -112,12 +112,13 @@ def evaluate_loaded(
         if work.fresh:
             for job in jobs:
                 job.forget()
+                job.wider = ()  # Nor does the same training count that was evaluated in more ways.
         reused = sum(job.result() is not None for job in jobs)
         run_jobs(jobs, placement, folder, watcher or Watcher(), str(work.folder or ""))
         planned = jobs[0].plan
         runs = [result for job in jobs if (result := job.result()) is not None]
         records = make_records(planned.protocol, jobs[0].dataset, planned.run, runs, row=planned.row, command=command)
-        return Judged(_with_split(records, data.source), jobs[0].dataset, reused, jobs)
+        return Judged(_with_split(records, data.source, jobs[0].dataset), jobs[0].dataset, reused, jobs)
 
 
 def evaluate_run(
@@ -157,7 +158,7 @@ def evaluate_run(
             runs.append(protocol.judge_seed(rows, dataset, seed))
             on_seed(number * count + seed + 1, len(judged) * count)
         records += make_records(protocol, dataset, settings, runs, row=name, command=command)
-    return Judged(_with_split(_with_notes(records, row, run, dataset), source), dataset)
+    return Judged(_with_split(_with_notes(records, row, run, dataset), source, dataset), dataset)
 
 
 def _row_of(run: Path, loaded: LoadedRun) -> str:
@@ -189,11 +190,14 @@ def _with_notes(records: list[Record], row: str, run: Path, dataset: Dataset) ->
     ]
 
 
-def _with_split(records: list[Record], source: Source) -> list[Record]:
+def _with_split(records: list[Record], source: Source, dataset: Dataset) -> list[Record]:
     """Records that say how the user divided the data; published figures are about other graphs."""
     if not source.split:
         return records
-    return [replace(record, data={**record.data, "split": source.split}, published=None) for record in records]
+    division = {"split": source.split}
+    if parts := source.column_digest(dataset):
+        division["parts"] = parts.removeprefix("-")
+    return [replace(record, data={**record.data, **division}, published=None) for record in records]
 
 
 def default_jobs(run: RunConfig) -> int:

@@ -19,6 +19,7 @@ from adgcl.core.provenance import versions
 from adgcl.core.trees import TreeError, fitted, read_json
 from adgcl.data.dataset import Dataset
 from adgcl.data.duplicates import find_duplicates
+from adgcl.data.splits import split_digest
 from adgcl.experiments.evaluation import Watcher, Work, run_jobs
 from adgcl.experiments.model import members as membership
 from adgcl.experiments.model.folder import ABOUT, DOMAIN, WORK, member_file, read_about, save_domain, seal
@@ -220,6 +221,8 @@ def _identity(planned: Plan, dataset: Dataset, members: membership.Plan, choices
         **settings_of(planned.run, planned.protocol),
         "members": [member.name for member in members.members],
         "split": members.split,
+        "parts": [split_digest(member.part._asdict()) for member in members.members],
+        "task": dataset.task.to_json(),
         "unit": choices.unit,
         "data": fingerprint(dataset.store),
     }
@@ -245,7 +248,8 @@ def _claim(folder: Path, wanted: dict[str, Any]) -> None:
 
 
 def _refuse_other(folder: Path, before: dict[str, Any], wanted: dict[str, Any]) -> None:
-    found = differences(before, wanted)
+    # Models of earlier versions do not say everything.
+    found = differences(before, {key: value for key, value in wanted.items() if key in before})
     if found:
         changed = "; ".join("other data or labels" if change.startswith("data:") else change for change in found)
         raise OutputError(

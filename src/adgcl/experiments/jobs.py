@@ -160,9 +160,12 @@ class Job:
         return plan(self.data.content, request, protocol=self.protocol)
 
     def _folder(self, judging: ProtocolConfig) -> Path:
-        # The settings of a run do not say how its data was divided, nor do the graphs.
-        split = self.data.source.split
-        place = self.work / file_name(f"split-{split}") if split else self.work
+        # The settings of a run do not say how its data was divided and what its labels mean, nor do the graphs.
+        source, place = self.data.source, self.work
+        if source.split:
+            place /= file_name(f"split-{source.split}{source.column_digest(self.dataset)}")
+        if source.task not in (None, "none"):
+            place /= file_name(f"task-{source.task}")
         base = work_folder(place, self.dataset, self.plan.run, make_protocol(judging))
         return base / f"seed-{self.seed}"
 

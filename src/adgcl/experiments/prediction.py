@@ -108,9 +108,10 @@ def _answers(model: Model, answers: Answers, coverage: float) -> dict[str, Float
 
 def _values(model: Model, answers: Answers, coverage: float) -> dict[str, Floats]:
     made: dict[str, Floats] = {}
+    taken = {*_RESERVED, *(f"{name}_{ending}" for name in model.labels for ending in ("std", "low", "high"))}
     for name, bands, mean, spread in zip(model.labels, model.intervals, answers.mean.T, answers.spread.T):
         half = bands.half_width(coverage, spread)
-        column = f"{name}_value" if name in _RESERVED else name
+        column = f"{name}_value" if name in taken else name
         made |= {column: mean, f"{name}_std": spread, f"{name}_low": mean - half, f"{name}_high": mean + half}
     return made
 

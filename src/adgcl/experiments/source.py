@@ -12,7 +12,7 @@ from adgcl.data.dataset import Dataset
 from adgcl.data.features import choose_features
 from adgcl.data.load import load_dataset
 from adgcl.data.own import are_molecules
-from adgcl.data.splits import SPLITS, divided
+from adgcl.data.splits import SPLITS, divided, split_digest
 from adgcl.data.text.open_table import is_table_name
 from adgcl.graphs.chem.atoms import FeatureSet
 from adgcl.training.run_config import DataConfig
@@ -48,6 +48,10 @@ class Source:
             self.data, data_dir=self.data_dir, atom_features=atom_features, progress=progress, **given
         )
         return divided(dataset, self.split) if self.split and self._splits_afterwards else dataset
+
+    def column_digest(self, dataset: Dataset) -> str:
+        """What tells a split column from an edited one of the same name; other splits follow from the graphs."""
+        return "" if not self.split or self._splits_afterwards else f"-{split_digest(dataset.split)}"
 
     @property
     def unlabelled(self) -> Source:

@@ -94,7 +94,8 @@ def read_settings(tree: Mapping[str, Any], protocol: str, score: str | None = No
 
 def identity_of(record: Record) -> str:
     """What must agree for two Records to be about the same work, whatever their seeds."""
-    data = f"{record.data.get('fingerprint') or ''}{record.data.get('split') or ''}"
+    about = (record.data.get(key) or "" for key in ("fingerprint", "split", "parts"))
+    data = "".join(map(str, (*about, record.metric)))
     return _record_identity(json.dumps(record.config, sort_keys=True), record.protocol, record.probe, data)
 
 

@@ -6,11 +6,13 @@ settings that were used last count.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import hashlib
+from collections.abc import Iterable, Mapping
 from glob import escape
 from pathlib import Path
 
 from adgcl.core.errors import DataError
+from adgcl.core.files import write_json
 from adgcl.core.locks import locked
 from adgcl.core.records import Record, read_record
 from adgcl.protocols.identity import identity_of
@@ -25,11 +27,21 @@ def keep(record: Record, folder: Path) -> Path:
         for path, old in same.items():
             if _covers(old, record):
                 return path
-        place = record.save(folder)
+        place = _free_place(record, folder, same)
+        write_json(place, record.to_json())
         for path, old in same.items():
             if path != place and set(old.seeds) <= set(record.seeds):
                 path.unlink(missing_ok=True)
         return place
+
+
+def _free_place(record: Record, folder: Path, same: Mapping[Path, Record]) -> Path:
+    """Its usual file, unless that holds other work: data of the same name, or settings that file names leave out."""
+    usual = Path(folder) / record.file_name
+    if not usual.exists() or usual in same:
+        return usual
+    digest = hashlib.sha256(f"{identity_of(record)}{record.seeds}".encode()).hexdigest()[:8]
+    return usual.with_name(f"{record.cell_name}--{digest}.json")
 
 
 def current(records: Iterable[Record]) -> list[Record]:

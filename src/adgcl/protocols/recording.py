@@ -49,7 +49,7 @@ def make_record(
         {
             "seed": r.seed,
             "test": values[i],
-            "valid": round(chosen[i].valid * scale, 6),
+            "valid": _printed([chosen[i].valid], scale)[0],
             "epochs": list(chosen[i].epochs),
             "folds": _printed(chosen[i].test_folds, scale),
             "course": _course(r, score, scale),
