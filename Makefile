@@ -29,7 +29,7 @@ wheel-test: install
 	scripts/check_wheel $(CURDIR)/$(BIN)/python
 
 check: install
-	$(BIN)/ruff check src tests benchmarks examples
+	$(BIN)/ruff check src tests benchmarks examples scripts
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 

@@ -22,6 +22,7 @@ from adgcl.experiments.planning import Request
 from adgcl.experiments.pretraining import pretrain
 from adgcl.experiments.source import Source
 from adgcl.insight.explanation import TRAINED, UNIFORM, UNTRAINED, Explanation, explain_data
+from adgcl.reports.formats.marks import is_marked, put_between
 
 _HERE = Path(__file__).parent
 _KEPT = _HERE / "explanations.json"
@@ -147,10 +148,8 @@ def with_tables(page: str, kept: dict[str, Any]) -> str:
     tables = {name: table(kept[name]) for name, table in makers.items() if name in kept}
     tables |= {f"kinds {name}": _kinds_table(found) for name, found in kept.get("kinds", {}).items()}
     for name, table in tables.items():
-        begin, end = f"<!-- {name}:begin -->", f"<!-- {name}:end -->"
-        if begin in page and end in page:
-            before, _, rest = page.partition(begin)
-            page = f"{before}{begin}\n{table}\n{end}{rest.partition(end)[2]}"
+        if is_marked(page, name):
+            page = put_between(page, name, table)
     return page
 
 

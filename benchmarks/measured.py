@@ -10,6 +10,7 @@ from pathlib import Path
 
 from adgcl.core.files import write_json, write_text
 from adgcl.core.provenance import machine
+from adgcl.reports.formats.marks import put_between
 from benchmarks.timing import Measurement
 
 # The first word of a row's name says which part it belongs to; rows are in this order.
@@ -19,7 +20,6 @@ PARTS = (
 )  # fmt: skip
 HERE = Path(__file__).parent
 MEASURED, PAGE = HERE / "measured.json", HERE.parent / "docs" / "speed.md"
-BEGIN, END = "<!-- speed:begin -->", "<!-- speed:end -->"
 
 
 def read_measured(path: Path = MEASURED) -> list[Measurement]:
@@ -50,11 +50,7 @@ def merged(old: Sequence[Measurement], new: Sequence[Measurement]) -> list[Measu
 
 def put_between_marks(text: str, rows: Sequence[Measurement]) -> str:
     """The page with its table of speeds regenerated."""
-    before, _, rest = text.partition(BEGIN)
-    _, mark, after = rest.partition(END)
-    if not mark:
-        raise ValueError(f"the page has no {BEGIN} ... {END}")
-    return f"{before}{BEGIN}\n{table(rows)}\n\n{_machines(rows)}\n{END}{after}"
+    return put_between(text, "speed", f"{table(rows)}\n\n{_machines(rows)}")
 
 
 def table(results: Sequence[Measurement]) -> str:

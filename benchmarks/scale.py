@@ -15,27 +15,18 @@ from typing import Any
 
 from adgcl.core.files import write_json, write_text
 from adgcl.core.provenance import machine
+from adgcl.reports.formats.marks import put_between
 from benchmarks import parallel_speed, scale_exchange, scale_store
 from benchmarks.scale_page import render
 
 HERE = Path(__file__).parent
 MEASURED, PAGE = HERE / "scale.json", HERE.parent / "docs" / "scale.md"
-BEGIN, END = "<!-- scale:begin -->", "<!-- scale:end -->"
 
 PARTS: dict[str, Callable[[], Any]] = {
     "store": scale_store.measure,
     "exchange": scale_exchange.measure,
     "step": lambda: {"batch": 256, "seconds": parallel_speed.seconds_of_a_step(1, steps=6)},
 }
-
-
-def put_between_marks(text: str, tables: str) -> str:
-    """The page with its tables regenerated."""
-    before, _, rest = text.partition(BEGIN)
-    _, mark, after = rest.partition(END)
-    if not mark:
-        raise ValueError(f"the page has no {BEGIN} ... {END}")
-    return f"{before}{BEGIN}\n{tables}\n{END}{after}"
 
 
 def main() -> None:
@@ -55,7 +46,7 @@ def main() -> None:
     if missing := [name for name in PARTS if name not in tree]:
         print(f"Still to be measured: {', '.join(missing)}.")
     elif arguments.write or arguments.render:
-        write_text(PAGE, put_between_marks(PAGE.read_text(encoding="utf-8"), render(tree)))
+        write_text(PAGE, put_between(PAGE.read_text(encoding="utf-8"), "scale", render(tree)))
     else:
         print(render(tree))
 

@@ -24,9 +24,9 @@ import numpy as np
 
 from adgcl.core.files import write_text
 from adgcl.reports.curves import figure_of_curves
+from adgcl.reports.formats.marks import put_between
 
 DOCS = Path(__file__).parent.parent / "docs"
-MARKS = "<!-- soak:begin -->", "<!-- soak:end -->"
 # Packing and the first epochs' buffers are not what a soak is about.
 _WARM_UP = 120.0
 _LOG = "graphs.log"
@@ -155,9 +155,8 @@ def main() -> int:
         title = f"Pre-training on {arguments.data} for {arguments.hours:g} hours"
         write_text(DOCS / "soak.svg", figure_of_curves(curves, title, "minutes"))
         page = DOCS / "reliability.md"
-        before, _, rest = page.read_text(encoding="utf-8").partition(MARKS[0])
-        text = "\n".join([MARKS[0], *lines, "", "![memory, handles and throughput](soak.svg)", MARKS[1]])
-        write_text(page, before + text + rest.partition(MARKS[1])[2])
+        text = "\n".join([*lines, "", "![memory, handles and throughput](soak.svg)"])
+        write_text(page, put_between(page.read_text(encoding="utf-8"), "soak", text))
     return 0 if fine else 1
 
 

@@ -15,17 +15,18 @@ from typing import Any
 import numpy as np
 import torch
 
+from adgcl.core.files import write_text
 from adgcl.data.load import load_dataset
 from adgcl.experiments.planning import Request, plan
 from adgcl.graphs.store.batch import GraphBatch
 from adgcl.graphs.store.store import GraphStore
 from adgcl.reports.formats.markdown import to_markdown
+from adgcl.reports.formats.marks import put_between
 from adgcl.reports.table import Table
 from adgcl.training.run_config import RunConfig
 from adgcl.training.trainer import Trainer
 
 PAGE = Path(__file__).parent.parent / "docs" / "reliability.md"
-MARKS = "<!-- threads:begin -->", "<!-- threads:end -->"
 STEPS = (0, 1, 2, 5, 10, 20)
 _BATCH, _SHOWN = 32, 128
 
@@ -93,8 +94,7 @@ def main() -> None:
     text = to_markdown(measure())
     print(text)
     if arguments.write:
-        before, _, rest = PAGE.read_text(encoding="utf-8").partition(MARKS[0])
-        PAGE.write_text(f"{before}{MARKS[0]}\n{text}{MARKS[1]}{rest.partition(MARKS[1])[2]}", encoding="utf-8")
+        write_text(PAGE, put_between(PAGE.read_text(encoding="utf-8"), "threads", text.rstrip()))
 
 
 if __name__ == "__main__":

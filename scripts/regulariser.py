@@ -7,6 +7,7 @@ from pathlib import Path
 from adgcl.core.files import write_text
 from adgcl.experiments.sweeps.tables import read_table
 from adgcl.reports.formats.markdown import to_markdown
+from adgcl.reports.formats.marks import put_between
 from adgcl.reports.numbers import mean_std
 from adgcl.reports.sweeps.page import findings_of, findings_table
 from adgcl.reports.sweeps.points import Point, Row, arms_of, datasets_of, points
@@ -37,9 +38,7 @@ def with_tables(page: str) -> str:
         "figure2": findings_table(findings_of("figure2", _read("figure2"))),
     }
     for name, table in made.items():
-        begin, end = f"<!-- {name}:begin -->", f"<!-- {name}:end -->"
-        before, _, rest = page.partition(begin)
-        page = f"{before}{begin}\n{to_markdown(table).strip()}\n{end}{rest.partition(end)[2]}"
+        page = put_between(page, name, to_markdown(table).strip())
     return page
 
 

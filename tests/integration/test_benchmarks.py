@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 from scipy.stats import ttest_ind
 
+from adgcl.reports.formats.marks import put_between
 from benchmarks.changes import by_chance, change_of, in_deviations
 from benchmarks.cost_point import Point, make_store
 from benchmarks.costs import AXES
-from benchmarks.measured import BEGIN, END, keep, read_measured, table
-from benchmarks.scale import MEASURED, PAGE, put_between_marks
+from benchmarks.measured import keep, read_measured, table
+from benchmarks.scale import MEASURED, PAGE
 from benchmarks.scale_page import render
 from benchmarks.slopes import last_doubling, slope
 from benchmarks.timing import Measurement
@@ -24,7 +25,7 @@ def row(name, ratio=2.0, target=None, plain=4.0):
 
 def test_kept_rows_replace_those_of_their_name_and_leave_the_others(tmp_path):
     path, page = tmp_path / "measured.json", tmp_path / "README.md"
-    page.write_text(f"before\n{BEGIN}\nold\n{END}\nafter\n")
+    page.write_text("before\n<!-- speed:begin -->\nold\n<!-- speed:end -->\nafter\n")
     keep([row("SMILES to packed graphs"), row("training NCI1")], path, page)
     keep([row("training NCI1", 3.0), row("evaluation MUTAG", target=8.0)], path, page)
     rows = read_measured(path)
@@ -95,7 +96,7 @@ def test_the_plain_resgcn_is_the_same_network(data_dir):
 def test_the_page_of_scale_shows_what_was_measured():
     tree = json.loads(MEASURED.read_text())
     text = PAGE.read_text()
-    assert put_between_marks(text, render(tree)) == text
+    assert put_between(text, "scale", render(tree)) == text
     tree["store"]["bytes"] = 2_500 * tree["store"]["molecules"]
     assert "| on disk | 250 GB |" in render(tree) and "| on disk, for each molecule | 2500 bytes |" in render(tree)
     # Half a gigabyte of gradients, twice through a ring, at 25 GB/s; four exchanges of 30 microseconds.

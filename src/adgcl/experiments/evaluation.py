@@ -194,9 +194,8 @@ def _with_split(records: list[Record], source: Source, dataset: Dataset) -> list
     """Records that say how the user divided the data; published figures are about other graphs."""
     if not source.split:
         return records
-    division = {"split": source.split}
-    if parts := source.column_digest(dataset):
-        division["parts"] = parts.removeprefix("-")
+    digest = source.column_digest(dataset)
+    division = {"split": source.split, **({"parts": digest} if digest else {})}
     return [replace(record, data={**record.data, **division}, published=None) for record in records]
 
 

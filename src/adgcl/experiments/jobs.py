@@ -163,7 +163,7 @@ class Job:
         # The settings of a run do not say how its data was divided and what its labels mean, nor do the graphs.
         source, place = self.data.source, self.work
         if source.split:
-            place /= file_name(f"split-{source.split}{source.column_digest(self.dataset)}")
+            place /= file_name("-".join(filter(None, ("split", source.split, source.column_digest(self.dataset)))))
         if source.task not in (None, "none"):
             place /= file_name(f"task-{source.task}")
         base = work_folder(place, self.dataset, self.plan.run, make_protocol(judging))

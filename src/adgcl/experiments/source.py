@@ -51,7 +51,7 @@ class Source:
 
     def column_digest(self, dataset: Dataset) -> str:
         """What tells a split column from an edited one of the same name; other splits follow from the graphs."""
-        return "" if not self.split or self._splits_afterwards else f"-{split_digest(dataset.split)}"
+        return "" if not self.split or self._splits_afterwards else split_digest(dataset.split)
 
     @property
     def unlabelled(self) -> Source:

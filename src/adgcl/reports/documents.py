@@ -12,6 +12,7 @@ from adgcl.reports.curves import NAMES, curves_of_metrics, figure_of_curves
 from adgcl.reports.figure import figure_of_records
 from adgcl.reports.folders import read_metrics
 from adgcl.reports.formats import csv_text, latex, markdown
+from adgcl.reports.formats.marks import is_marked, put_between
 from adgcl.reports.headline import headline
 from adgcl.reports.record_tables import pivots, record_list, record_values
 from adgcl.reports.results_page import frozen_tables, results_page
@@ -52,17 +53,14 @@ def write_curves(folder: Path, path: Path, names: Sequence[str] = NAMES) -> None
 
 def has_marks(text: str) -> bool:
     """Whether a page says where its tables go."""
-    return any(all(mark in text for mark in _marks(name)) for name in _SECTIONS)
+    return any(is_marked(text, name) for name in _SECTIONS)
 
 
 def put_between_marks(text: str, records: Sequence[Record]) -> str:
     """A page with its tables regenerated: text between two marks is replaced, the rest stays."""
     for name, make in _SECTIONS.items():
-        begin, end = _marks(name)
-        if begin in text and end in text:
-            before, _, rest = text.partition(begin)
-            _, _, after = rest.partition(end)
-            text = f"{before}{begin}\n{make(records)}\n{end}{after}"
+        if is_marked(text, name):
+            text = put_between(text, name, make(records))
     return text
 
 
@@ -80,10 +78,6 @@ def to_latex(records: Sequence[Record]) -> str:
 def to_csv(records: Sequence[Record]) -> str:
     """Full numbers, a line for each cell of the tables."""
     return csv_text.to_csv(record_values(records))
-
-
-def _marks(name: str) -> tuple[str, str]:
-    return f"<!-- {name}:begin -->", f"<!-- {name}:end -->"
 
 
 def _tables(records: Sequence[Record]) -> str:

@@ -23,7 +23,7 @@ from adgcl.protocols.selection import Mode
 from adgcl.published import optimal_lambda
 
 # In the trials of a cell: settings of the pre-training, not of the run that is scored.
-PRETRAINING = "pretraining"
+_PRETRAINING = "pretraining"
 # Settings whose published optimum for a data set is added to the values tried.
 _PUBLISHED_OPTIMUM: Mapping[str, Callable[[str], float | None]] = {"method.reg_lambda": optimal_lambda}
 
@@ -43,6 +43,11 @@ class Cell:
     def tuned(self) -> bool:
         """Whether one of several trials is chosen on validation data."""
         return len(self.trials) > 1
+
+    @property
+    def tunes_pretraining(self) -> bool:
+        """Whether its trials differ in how they were pre-trained, not in the run that is scored."""
+        return any(key.startswith(_PRETRAINING) for trial in self.trials for key in trial)
 
     @property
     def needs(self) -> Iterator[Job]:
@@ -103,7 +108,7 @@ class CellMaker:
     def _started(self, starts: Transfer | FewLabels, cell: Cell, seed: int) -> list[Job]:
         """A job for each way of pre-training that is tried."""
         trials = list(_trials(starts.tune(cell.row.name), cell.column))
-        cell.trials = tuple({f"{PRETRAINING}.{key}": value for key, value in trial.items()} for trial in trials)
+        cell.trials = tuple({f"{_PRETRAINING}.{key}": value for key, value in trial.items()} for trial in trials)
         asked = self._asked(cell)
         return [starts.job(cell.row.name, asked, cell.column, seed, trial) for trial in trials]
 

@@ -44,12 +44,12 @@ class FewLabels:
 
     def job(self, row: str, asked: Request, data: LoadedSource, seed: int, trial: Mapping[str, Any]) -> Job:
         """One seed of a row: learning from few labels, after pre-training if the row has any."""
-        preset = self._preset(row).name
-        method = METHODS[named_preset(preset).method]
+        preset = self._preset(row)
+        method = METHODS[preset.method]
         if method.needs_labels or not method.trains:
-            return Job(self._request(row, preset, asked), data, seed, self.work, label=row)
+            return Job(self._request(row, preset.name, asked), data, seed, self.work, label=row)
         mode = asked.flags["protocol"]["mode"]
-        needs = pretraining_job(preset, data, seed, self.work, mode, self.settings, self.threads, trial)
+        needs = pretraining_job(preset.name, data, seed, self.work, mode, self.settings, self.threads, trial)
         request = self._request("supervised", f"supervised-{ENDING}", asked)
         return Job(request, data, seed, self.work, needs=needs, take={_START: FOLDER}, label=f"{row}{in_words(trial)}")
 

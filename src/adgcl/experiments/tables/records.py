@@ -9,7 +9,7 @@ from typing import Any
 from adgcl.core.gaps import Gap
 from adgcl.core.records import Record
 from adgcl.experiments.jobs import Job
-from adgcl.experiments.tables.cells import PRETRAINING, Cell
+from adgcl.experiments.tables.cells import Cell
 from adgcl.experiments.tables.tuning import choose, pool
 from adgcl.protocols.recording import make_record
 from adgcl.protocols.seed_run import SeedRun
@@ -54,7 +54,7 @@ def _record(
     planned = first.plan
     record = make_record(planned.protocol, first.dataset, planned.run, score, runs, row=cell.row.name, command=command)
     if cell.tuned:
-        if any(key.startswith(PRETRAINING) for key in cell.trials[0]):
+        if cell.tunes_pretraining:
             record = _without_start(record, planned.run)
         return _with_choices(record, cell, score, [[run for _, run in found] for found in complete.values()])
     return _with_taken(record, first, [found[0][0] for found in complete.values()]) if first.figures else record
@@ -71,7 +71,7 @@ def _with_choices(record: Record, cell: Cell, score: str, found: list[list[SeedR
         rows.append({**row, **choice.to_json()})
     grid = {key: sorted({trial[key] for trial in cell.trials}) for key in cell.trials[0]}
     for_every = "fold" if cell.mode == "strict" else "seed"
-    how = "as the epoch was" if any(key.startswith(PRETRAINING) for key in grid) else "on validation data"
+    how = "as the epoch was" if cell.tunes_pretraining else "on validation data"
     note = f"{', '.join(grid)} chosen {how} for every {for_every}."
     config = {**_without(record.config, grid), "tune": grid}
     return replace(record, runs=rows, config=config, notes=[*record.notes, note])

@@ -72,7 +72,7 @@ def findings(tables: Mapping[str, Sequence[Row]]) -> Iterator[Finding]:
 
 
 def _fitted(random: Sequence[Point]) -> str:
-    """How far the random labels were learnt: without that they cannot do harm."""
+    """How far the random labels were learned: without that they cannot do harm."""
     losses = [row["label_loss_at_end"] for point in random for row in point.rows if "label_loss_at_end" in row]
     guess = log(2)
     return f"; loss on the random labels {np.mean(losses):.2f} (guessing: {guess:.2f})" if losses else ""
