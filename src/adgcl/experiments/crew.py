@@ -152,7 +152,8 @@ class Crew(Schedule):
             if job.result() is not None:
                 del self._arriving[job]
                 self.running.pop(job, None)
-                self._finish(job, kind)
+                # Another worker may have found the result before the one that made it has said so.
+                self._finish(job, "finished" if job in self._doing else kind)
 
     def _at_end(self, number: int, end: End) -> None:
         """A worker has ended: what it was doing is free again, and one that vanished is replaced."""
