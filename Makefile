@@ -30,6 +30,7 @@ wheel-test: install
 
 check: install
 	$(BIN)/ruff check src tests benchmarks examples scripts
+	$(BIN)/ruff format --check src tests benchmarks examples scripts
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 

@@ -1,6 +1,6 @@
 """Pre-training in two processes under torchrun against one process with one thread.
 
-    python -m benchmarks.parallel_speed STEPS     the work of each process: prints the seconds of a step
+python -m benchmarks.parallel_speed STEPS     the work of each process: prints the seconds of a step
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """What processes exchange in a step of AD-GCL, and how long that takes on one machine.
 
-    torchrun --nproc-per-node 2 -m benchmarks.scale_exchange     prints what it found
+torchrun --nproc-per-node 2 -m benchmarks.scale_exchange     prints what it found
 """
 
 from __future__ import annotations

@@ -251,6 +251,7 @@ def test_resume_is_exact_and_crosses_paths(tmp_path):
 @pytest.mark.parametrize("first", ["plain", "compiled"])
 def test_a_resumed_run_keeps_its_step(tmp_path, first):
     """With `auto`, it ends with the same bytes as if it had not been interrupted; only its settings say `auto`."""
+
     def run(folder, epochs, step, resume=False):
         config = settled(batch_size=5, epochs=epochs, step=step)
         trainer = Trainer(config, PLAIN, folder=RunFolder(folder), resume=resume)

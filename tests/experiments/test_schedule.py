@@ -180,9 +180,7 @@ class Dying(Inline):
             yield key, Lost(AdgclError("The node is gone.")) if dies else end
 
 
-@pytest.mark.parametrize(
-    ("deaths", "started", "gaps"), [(2, 3, {}), (9, 3, {"job": "failed: The node is gone."})]
-)
+@pytest.mark.parametrize(("deaths", "started", "gaps"), [(2, 3, {}), (9, 3, {"job": "failed: The node is gone."})])
 def test_a_job_whose_worker_dies_is_tried_again_but_not_for_ever(deaths: int, started: int, gaps: Any) -> None:
     executor, told = Dying(deaths), []
     schedule = Schedule(

@@ -64,6 +64,7 @@ def test_long_epochs_have_few_points(tmp_path: Path):
         def open(self, done: int) -> None: ...
         def log(self, numbers: Any, step: int) -> None:
             kept.append(step)
+
         def close(self) -> None: ...
 
     tracker = Kept(tmp_path, "run", {})
@@ -166,6 +167,7 @@ def test_a_tracker_that_breaks_ends_its_curves_and_not_the_run(tmp_path: Path, c
         def open(self, done: int) -> None: ...
         def log(self, numbers: Any, step: int) -> None:
             raise ConnectionError("the network is gone")
+
         def close(self) -> None:
             raise AssertionError("it was given up")
 

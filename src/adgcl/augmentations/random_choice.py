@@ -45,6 +45,4 @@ def checked_pool(pool: tuple[str, ...]) -> tuple[str, ...]:
 
 def choices(weights: Tensor, batch: GraphBatch, generator: torch.Generator) -> Tensor:
     """A number for every graph, drawn with probabilities proportional to `weights`."""
-    return batch.drawn(
-        "graphs", lambda count: torch.multinomial(weights, count, replacement=True, generator=generator)
-    )
+    return batch.drawn("graphs", lambda count: torch.multinomial(weights, count, replacement=True, generator=generator))

@@ -73,9 +73,7 @@ def explain(
     check_outputs(out)
     source = make_source(data, **reading)
     with Bars(screen) as bars:
-        made = explain_data(
-            run, source, seeds=seed_run, augmenter=augmenter, label=label, device=device, progress=bars
-        )
+        made = explain_data(run, source, seeds=seed_run, augmenter=augmenter, label=label, device=device, progress=bars)
         chosen = find_graphs(made.dataset, graph)
 
         def page() -> str:

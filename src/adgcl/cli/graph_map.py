@@ -59,7 +59,13 @@ def graph_map(
     source = make_source(data, **reading)
     with Bars(screen) as bars:
         made = map_data(
-            run, source, projection=projection, clusters=clusters, most=most, device=device, progress=bars  # type: ignore[arg-type]
+            run,
+            source,
+            projection=projection,
+            clusters=clusters,
+            most=most,
+            device=device,
+            progress=bars,  # type: ignore[arg-type]
         )
         check_colour(made, colour)
         page = lambda: map_page(made, colour, lambda done, total: bars("draw", done, total))  # noqa: E731

@@ -62,7 +62,14 @@ def neighbours(
     asked = None if query is None else replace(source, data=query)
     with Bars(screen) as bars:
         made = find_neighbours(
-            run, source, asked, count=k, index=index, most=most, device=device, progress=bars  # type: ignore[arg-type]
+            run,
+            source,
+            asked,
+            count=k,
+            index=index,
+            most=most,
+            device=device,
+            progress=bars,  # type: ignore[arg-type]
         )
         page = lambda: neighbours_page(made, lambda done, total: bars("draw", done, total))  # noqa: E731
         write_outputs(out or [], page, lambda: neighbour_columns(made))

@@ -42,9 +42,7 @@ def settings(
     screen.emit({name: [vars(setting) for setting in rows] for name, rows in found.items()})
     for name, rows in found.items():
         cells = [(s.name, _text(s.default), s.allowed or s.kind, s.help) for s in rows]
-        screen.show(
-            table(("setting", "default", "allowed", "what it does"), cells, title=f"[{name}]")
-        )
+        screen.show(table(("setting", "default", "allowed", "what it does"), cells, title=f"[{name}]"))
     if executor:
         return
     screen.say(

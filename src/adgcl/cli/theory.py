@@ -117,8 +117,7 @@ def _show(screen: Screen, tree: dict[str, Any]) -> None:
     found = {name: tree[key] for key, name in _FAMILIES.items()}
     found |= {_TRAINED[key]: trained for key, trained in tree.get("trained", {}).items()}
     cells = [
-        (name, *(format(o[key], how) if key in o else "" for key, how in _COLUMNS.items()))
-        for name, o in found.items()
+        (name, *(format(o[key], how) if key in o else "" for key, how in _COLUMNS.items())) for name, o in found.items()
     ]
     heads: tuple[str, ...] = ("keep probabilities", "drop ratio", "bits about G'", "at most above optimum")
     screen.show(table(heads, cells, title=f"{graphs}; lambda {tree['lambda']:g}", right=heads[1:]))

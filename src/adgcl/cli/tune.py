@@ -61,9 +61,7 @@ def tune(
     ] = "adgcl",
     seeds: Annotated[
         int,
-        typer.Option(
-            "--seeds", min=0, help="Seeds of the final score; 0 leaves it out.", rich_help_panel="Evaluation"
-        ),
+        typer.Option("--seeds", min=0, help="Seeds of the final score; 0 leaves it out.", rich_help_panel="Evaluation"),
     ] = 5,
     protocol: options.Protocol = None,
     jobs: Annotated[

@@ -25,6 +25,14 @@ _PART = re.compile(r"\..+\.(?P<host>[^.]+)-(?P<process>\d+)-[0-9a-f]{8}\.part")
 _ABANDONED = 86400.0
 
 
+def user_cache() -> Path:
+    """The folder for what this user's programs can make again; it need not exist."""
+    base = os.environ.get("XDG_CACHE_HOME")
+    # The XDG rules say that a relative path must be ignored.
+    home = Path(base) if base and os.path.isabs(base) else Path.home() / ".cache"
+    return home / "adgcl"
+
+
 def ensure_folder(path: Path) -> Path:
     """Make `path` a writable folder, or say why it cannot be one."""
     with explain_os_errors(path):

@@ -40,9 +40,7 @@ def find_motifs(store: GraphStore, bonds: Bonds, drop: Floats, least: int | None
     mean = np.bincount(code, weights=drop) / counts
     graphs = np.bincount(np.unique(code * np.int64(len(store)) + bonds.graph) // len(store))
     order = np.argsort(-mean, kind="stable")
-    return [
-        Motif(int(counts[i]), int(graphs[i]), float(mean[i]), int(example[i])) for i in order if graphs[i] >= least
-    ]
+    return [Motif(int(counts[i]), int(graphs[i]), float(mean[i]), int(example[i])) for i in order if graphs[i] >= least]
 
 
 def _node_colours(store: GraphStore) -> np.ndarray:

@@ -67,7 +67,6 @@ class Neighbours:
         rankings = (("learned", self.learned[0]), ("known", self.known[0]), ("chance", chance))
         return {name: float(score(places)) for name, places in rankings}
 
-
     def _coded_alike(self, labels: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         """Labels of queries, whose classes a table of its own may number otherwise; -1 for a class unknown here."""
         task, asked = self.dataset.task, self.queries.task
@@ -130,9 +129,7 @@ def _by_structure(
     return STATISTICS, nearest(rows, asked, count, "exact", progress)
 
 
-def _tanimoto(
-    rows: npt.NDArray[np.uint8], queries: npt.NDArray[np.uint8], count: int, progress: Count | None
-) -> Found:
+def _tanimoto(rows: npt.NDArray[np.uint8], queries: npt.NDArray[np.uint8], count: int, progress: Count | None) -> Found:
     """Shared bits over all bits, from products of bits, a block of each at a time."""
     own, theirs = (_ONES[part].sum(axis=1, dtype=np.int64).astype(np.float32) for part in (rows, queries))
     bits = np.unpackbits(rows, axis=1).astype(np.float32) if rows.nbytes * 32 < 2**30 else None

@@ -117,9 +117,7 @@ def _curves(folder: Path) -> Any | None:
     return themed(figure_of_curves(curves, f"Training in {folder.name}")) if curves else None
 
 
-def _picture(
-    run: Run, source: Source | None, remarks: list[str], progress: Progress | None
-) -> dict[str, Any] | None:
+def _picture(run: Run, source: Source | None, remarks: list[str], progress: Progress | None) -> dict[str, Any] | None:
     """The map and the explanations of a run; a remark for each that there is none of."""
     if source is None and not run.source:
         remarks.append("There is no map: the run was trained on graphs in memory. Name its data with --data.")

@@ -100,9 +100,7 @@ class SemiSupervised(Protocol):
         spared = self.config.mode == "strict" and self.config.validation == "labels"
         pairs = [(np.concatenate((p.train, p.valid)) if spared else p.train, p.test) for p in parts]
         with one_blas_thread():
-            score = probe_parts(
-                embed_dataset(method, dataset), labels_of(dataset), dataset.task, pairs, seed=seed
-            )
+            score = probe_parts(embed_dataset(method, dataset), labels_of(dataset), dataset.task, pairs, seed=seed)
         evaluation = Evaluation(0, HEAD, score.valid, score.test, score.valid_folds, score.test_folds, ())
         result = SeedRun(seed, (evaluation,), {}, round(time.monotonic() - started, 2), peak_memory_mb())
         result.save(folder)

@@ -99,9 +99,7 @@ class Unsupervised(Protocol):
         started, history = time.monotonic(), History(folder)
         files = RunFolder(folder) if folder else None
         about = describe_data(dataset)
-        trainer = Trainer(
-            run, _shown(dataset), folder=files, trackers=trackers, resume=folder is not None, data=about
-        )
+        trainer = Trainer(run, _shown(dataset), folder=files, trackers=trackers, resume=folder is not None, data=about)
         history.forget_after(trainer.position.epoch)
         spent = history.seconds
 

@@ -79,4 +79,3 @@ class RunFolder:
             for tree in read_json_lines(self.metrics):
                 rows.append(dict(fitted(_Metrics, tree)))
         return rows
-

@@ -123,9 +123,7 @@ class Trainer:
         merged = whole > 0 and (single or self.team.merges(rest))
         return whole if merged or not rest else whole + 1
 
-    def fit(
-        self, after_epoch: Callable[[int], bool | None] | None = None, max_seconds: float | None = None
-    ) -> Method:
+    def fit(self, after_epoch: Callable[[int], bool | None] | None = None, max_seconds: float | None = None) -> Method:
         """Train to the last epoch; `after_epoch` runs after each one, before it is saved, and returns True to stop.
 
         After `max_seconds` the run is saved and stopped, as by Ctrl-C.

@@ -79,9 +79,7 @@ class MemberJob(Job):
         return ()
 
 
-def train_member_job(
-    source: Source, planned: Plan, folder: Path, choices: Choices, number: int, send: Send
-) -> bool:
+def train_member_job(source: Source, planned: Plan, folder: Path, choices: Choices, number: int, send: Send) -> bool:
     """Train a member with its folder locked; False if it was already trained."""
     dataset = load_cached(source, planned.run.data)
     members = plan_members(dataset, source.split, choices.seeds, choices.folds, planned.run.training.seed)

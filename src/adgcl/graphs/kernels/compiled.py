@@ -18,6 +18,8 @@ from numba.core import event
 from numba.extending import intrinsic
 from torch import Tensor
 
+from adgcl.graphs.kernels.code_cache import current_code
+
 # Rows are summed in blocks of this size: a single long sum in 32 bits would lose digits.
 RUN = 128
 
@@ -26,9 +28,10 @@ def compiled(loop: Callable[..., None]) -> Callable[..., None]:
     """Compile a loop. It may reorder and fuse sums, but keeps NaN and infinity, which reveal failures."""
     options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "fastmath": {"contract", "reassoc", "nsz"}}
     try:
-        kernel: Callable[..., None] = numba.njit(cache=True, **options)(loop)
+        with current_code():
+            kernel: Callable[..., None] = numba.njit(cache=True, **options)(loop)
     except RuntimeError:
-        # Neither the package folder nor the user's cache folder is writable: every process compiles again.
+        # No folder is writable: every process compiles again.
         kernel = numba.njit(**options)(loop)
     return kernel
 

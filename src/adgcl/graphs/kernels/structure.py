@@ -19,9 +19,7 @@ _OWN, _FAR = np.uint64(3), np.uint64(5)
 DEGREE_BINS: IntArray = np.concatenate([np.arange(17), 2 ** np.arange(5, 13)])
 
 
-def wl_colours(
-    batch: GraphBatch, iterations: int, reals: bool = False, degrees: bool = False
-) -> list[Colours]:
+def wl_colours(batch: GraphBatch, iterations: int, reals: bool = False, degrees: bool = False) -> list[Colours]:
     """The colours of all nodes: a hash of their labels, then repeatedly of their own and incoming colours.
 
     `c_i <- hash(c_i, sum over edges e = (j -> i) of hash(c_j, label_e))`. Equal neighbourhoods have equal colours in
