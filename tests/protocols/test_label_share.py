@@ -88,6 +88,14 @@ def test_labels_that_choose_the_epoch_are_part_of_the_share():
             assert not spared or abs(np.mean(y[part.valid]) - 0.4) < 0.1
 
 
+def test_a_rare_class_teaches_before_it_chooses_the_epoch():
+    """Two graphs of five hundred: in an order that is in proportion, the first of them comes late."""
+    y = drawn([300, 198, 2])
+    for rate in (0.55, 0.6, 1.0):
+        for part in labelled_parts(dataset(y), "strict", 0, 2, rate, "labels"):
+            assert set(y[part.train]) == {0, 1, 2} and len(part.valid) > 0
+
+
 def test_graphs_without_labels_are_in_no_part():
     y = drawn([60, 60]).astype(float)
     y[::4] = np.nan

@@ -117,6 +117,17 @@ def test_ctrl_c_saves_and_says_how_to_resume(tmp_path):
     torch.testing.assert_close(resumed.tensors, whole.tensors, rtol=0, atol=0)
 
 
+def test_ctrl_c_in_the_last_evaluation_stops_what_comes_next(tmp_path):
+    """Otherwise the next fold or seed would begin. The finished training is kept."""
+    with pytest.raises(Interrupted):
+        train(tmp_path / "run").fit(lambda epoch: os.kill(os.getpid(), signal.SIGINT) if epoch == 4 else None)
+    train(tmp_path / "whole").fit()
+    stopped, whole = (checkpoints.load_checkpoint(tmp_path / n / "checkpoint.safetensors") for n in ("run", "whole"))
+    assert stopped.position == whole.position
+    torch.testing.assert_close(stopped.tensors, whole.tensors, rtol=0, atol=0)
+    train(tmp_path / "run", resume=True).fit()
+
+
 def test_a_loss_that_is_not_finite_stops_and_keeps_the_last_good_state(tmp_path, monkeypatch):
     trainer = train(tmp_path)
     original = trainer._take_step

@@ -61,11 +61,11 @@ def graph_map(
         made = map_data(
             run,
             source,
-            projection=projection,
+            projection=projection,  # type: ignore[arg-type]
             clusters=clusters,
             most=most,
             device=device,
-            progress=bars,  # type: ignore[arg-type]
+            progress=bars,
         )
         check_colour(made, colour)
         page = lambda: map_page(made, colour, lambda done, total: bars("draw", done, total))  # noqa: E731

@@ -66,10 +66,10 @@ def neighbours(
             source,
             asked,
             count=k,
-            index=index,
+            index=index,  # type: ignore[arg-type]
             most=most,
             device=device,
-            progress=bars,  # type: ignore[arg-type]
+            progress=bars,
         )
         page = lambda: neighbours_page(made, lambda done, total: bars("draw", done, total))  # noqa: E731
         write_outputs(out or [], page, lambda: neighbour_columns(made))

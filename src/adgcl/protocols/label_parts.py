@@ -39,7 +39,7 @@ def labelled_parts(
         return scorable_parts(dataset, [Part(s, pool.test, pool.test) for s, pool in zip(shares, pools, strict=True)])
     spare = validation == "labels"
     shares = _strict_shares(data, [_whole(pool) if spare else pool.train for pool in pools], seed, rate)
-    chosen = [_spared(shown) if spare else (shown, pool.valid) for shown, pool in zip(shares, pools, strict=True)]
+    chosen = [_spared(shown, data) if spare else (shown, pool.valid) for shown, pool in zip(shares, pools, strict=True)]
     parts = [Part(np.sort(shown), np.sort(valid), pool.test) for (shown, valid), pool in zip(chosen, pools)]
     return scorable_parts(dataset, parts)
 
@@ -105,7 +105,11 @@ def _strict_shares(data: Labelled, trains: list[Ints], seed: int, rate: float) -
     return shares
 
 
-def _spared(shown: Ints) -> tuple[Ints, Ints]:
-    """The labels that teach and those that choose the epoch: the beginning and the end of a stratified order."""
-    spared = len(shown) // _SPARED if len(shown) >= _FEWEST_TO_SPARE else 0
+def _spared(shown: Ints, data: Labelled) -> tuple[Ints, Ints]:
+    """The labels that teach and those that choose the epoch: the beginning and the end of a stratified order.
+
+    The beginning has every class: a rare one may come late.
+    """
+    needed = label_share.fewest_labels(data.y[shown], data.task, np.arange(len(shown)))
+    spared = min(len(shown) // _SPARED, len(shown) - needed) if len(shown) >= _FEWEST_TO_SPARE else 0
     return shown[: len(shown) - spared], shown[len(shown) - spared :]

@@ -35,7 +35,7 @@ from adgcl.training.checkpoints import (
     save_networks,
 )
 from adgcl.training.device import keep_freed_memory, pick_device, set_threads
-from adgcl.training.interrupts import polite_interrupts
+from adgcl.training.interrupts import Interrupts, polite_interrupts
 from adgcl.training.run_config import MOST_THREADS, RunConfig
 from adgcl.training.run_folder import RunFolder
 from adgcl.training.start import find_encoder, prepare_store, start_from
@@ -135,21 +135,23 @@ class Trainer:
             tracker.start(epochs, self.steps, self.position.epoch * self.steps + self.position.step)
         announce = cache(lambda: tell(self.trackers, _COMPILING))  # once, however many loops there are
         try:
-            with polite_interrupts(max_seconds) as interrupted, on_compiling(announce):
+            with polite_interrupts(max_seconds) as interrupts, on_compiling(announce):
                 while self.position.epoch < epochs:
-                    self._run_epoch(epochs, interrupted)
+                    self._run_epoch(epochs, interrupts)
                     self._keep_snapshot()
                     if after_epoch is not None and after_epoch(self.position.epoch):
                         break
                     self._save(force=False)
-            self._save(force=True)
+                if self.team.any(interrupts.signalled):  # in the last evaluation: whatever comes next must not begin
+                    self._stop_politely()
+                self._save(force=True)
             wait_for_all()
         finally:
             for tracker in self.trackers:
                 tracker.stop()
         return self.method
 
-    def _run_epoch(self, epochs: int, interrupted: Callable[[], bool]) -> None:
+    def _run_epoch(self, epochs: int, interrupts: Interrupts) -> None:
         position, started = self.position, time.monotonic()
         epoch = position.epoch + 1
         order = self._order(epoch)
@@ -163,7 +165,7 @@ class Trainer:
             report = StepReport(epoch, epochs, position.step, self.steps, len(ids), self._tally.latest)
             for tracker in self.trackers:
                 tracker.step(report)
-            if self.team.any(interrupted()):
+            if self.team.any(interrupts.due):
                 self._stop_politely()
             if position.step < self.steps:
                 self._save(force=False)
