@@ -34,6 +34,7 @@ def with_tables(page: str) -> str:
         "ratios": _ratios("figure3", "figure3-molecules"),
         "claims": _claims("figure3", "figure3-molecules"),
         "budget": _scores("budget", "budget-molecules"),
+        "everywhere": _sides("budget-everywhere", "budget-everywhere-molecules"),
         "held": _held("budget-held", "budget-held-molecules"),
         "figure2": findings_table(findings_of("figure2", _read("figure2"))),
     }
@@ -93,6 +94,20 @@ def _scores(*folders: str) -> Table:
             cells.append(" / ".join(shown) or EMPTY)
         lines.append([", ".join(filter(None, (arm, chosen))), *cells])
     return _table(["validation / test", *names], lines)
+
+
+def _sides(*folders: str) -> Table:
+    """The arms side by side, a line for each data set on which all have run."""
+    trials = _trials(*folders)
+    arms, lines = arms_of(trials), []
+    for name in datasets_of(trials):
+        found = [point for arm in arms for point in points(trials, name, arm)]
+        if len(found) == len(arms):
+            first = found[0].rows[0]
+            scores = [f"{_shown(point, 'valid')} / {_shown(point, 'test')}" for point in found]
+            dropped = " / ".join(f"{point.mean(_END):.2f}" for point in found)
+            lines.append([name, first["metric"], *scores, dropped, str(len(found[0].rows)), str(first["epochs"])])
+    return _table(["data set", "metric", *arms, "dropped at the end", "seeds", "epochs"], lines)
 
 
 def _shown(point: Point, column: str) -> str:

@@ -51,6 +51,25 @@ def test_a_preset_by_name_is_taken_whatever_the_data(toys):
         plan(dataset, Request("graphcl", preset="adgcl-transfer"))
 
 
+def test_own_data_gets_a_drop_budget_unless_something_else_is_asked_for(toys, data_dir):
+    """What won on validation data is the default; names, prices and published runs keep what they had."""
+    own, molecules = load_dataset(toys), load_dataset(["CCO", "CCN", "c1ccccc1"])
+    for dataset in (own, molecules):
+        chosen = plan(dataset, Request())
+        assert (chosen.row, chosen.run.method.name, chosen.run.method.drop_budget) == ("adgcl-budget", "adgcl", 0.5)
+        assert plan(dataset, chosen.request) == chosen
+        assert chosen.run.encoder == plan(dataset, Request("adgcl")).run.encoder
+    for request in (
+        Request("adgcl"),
+        Request(assignments=("reg_lambda=1",)),
+        Request(flags={"method": {"reg_lambda": 1.0}}),
+        Request(assignments=("mode=as_published",)),
+    ):
+        assert plan(own, request).run.method.drop_budget is None
+    known = plan(load_dataset("MUTAG", data_dir=data_dir), Request())
+    assert known.row == "adgcl" and known.run.method.drop_budget is None
+
+
 def test_another_encoder_takes_from_a_preset_what_fits_it(toys):
     request = Request(preset="adgcl-transfer", assignments=("encoder.name=gine",))
     encoder = plan(load_dataset(toys), request).run.encoder

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from functools import reduce
+from functools import partial, reduce
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,10 @@ from adgcl.experiments.starting import like_its_origin
 from adgcl.methods.base import METHODS
 from adgcl.protocols.base import DEFAULT_PROTOCOL, PROTOCOLS, Protocol, ProtocolConfig, make_protocol
 from adgcl.training.run_config import DEFAULT_METHOD, RunConfig, as_table, named, resolve, sections_of
+
+# What the user's own data is trained with: it won on validation data (docs/regulariser.md).
+_OWN_ROW = "adgcl-budget"
+_PRICE = ("reg_lambda", "method.reg_lambda")
 
 
 @dataclass(frozen=True)
@@ -166,7 +170,7 @@ def _row_and_preset(
     """The row that the assignment, the flag or the file names, else that of the preset or the run that is continued."""
     asked = _assigned(request, "method.name") or request.method or named(file, "method", "")
     if not request.preset:
-        row = asked or (saved.method.name if saved else DEFAULT_METHOD)
+        row = asked or (saved.method.name if saved else _default_row(dataset, request, file))
         return row, preset_for(row, dataset)
     preset = named_preset(request.preset)
     if asked not in ("", preset.row, preset.method):
@@ -174,6 +178,14 @@ def _row_and_preset(
             f"The preset {preset.name!r} is for {preset.method}, not {asked}.", "Leave out the method or the preset."
         )
     return preset.row, preset
+
+
+def _default_row(dataset: Dataset, request: Request, file: Mapping[str, Any]) -> str:
+    """The row where none is named; whoever sets a price for dropping edges, or wants what was published, gets that."""
+    given = merged(file, request.flags)
+    priced = "reg_lambda" in given.get("method", {}) or any(map(partial(_assigned, request), _PRICE))
+    mode = _assigned(request, "mode") or _assigned(request, "protocol.mode") or given.get("protocol", {}).get("mode")
+    return _OWN_ROW if dataset.origin.is_own and not priced and mode != "as_published" else DEFAULT_METHOD
 
 
 def _assigned(request: Request, key: str) -> str:

@@ -52,6 +52,7 @@ class ADGCLConfig(MethodConfig):
         gt=0.0,
         lt=1.0,
         description="share of a graph to drop on average; lambda starts at reg_lambda and moves until this is met",
+        json_schema_extra=searched(0.1, 0.9),
     )
     budget_rate: float = Field(0.06, gt=0.0, description="how fast lambda moves when a drop budget is missed")
     temperature: float = Field(
@@ -93,6 +94,10 @@ class ADGCLConfig(MethodConfig):
             if name not in info.data.get("augmentations", weights):
                 raise ValueError(f"{name!r} has a price but is not among the augmentations")
         return weights
+
+    @property
+    def idle(self) -> frozenset[str]:
+        return frozenset() if self.drop_budget is None else frozenset({"reg_lambda"})
 
 
 @METHODS.register("adgcl")

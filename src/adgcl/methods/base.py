@@ -32,6 +32,11 @@ class MethodConfig(Config):
 
     name: str = Field("adgcl", description="which method")
 
+    @property
+    def idle(self) -> frozenset[str]:
+        """Settings that decide nothing, given the others."""
+        return frozenset()
+
 
 class Method(nn.Module):
     """Networks plus the ordered updates of one step.

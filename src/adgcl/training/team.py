@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import Any
 
@@ -20,7 +20,7 @@ from adgcl.graphs.store.share import share_of
 from adgcl.graphs.store.store import GraphStore
 from adgcl.methods.base import METHODS, Method, Metrics
 from adgcl.parallel.collectives import average, average_statistics, sharing, summed, wait_for_all
-from adgcl.parallel.world import world
+from adgcl.parallel.world import ProcessLost, world
 from adgcl.training.run_config import RunConfig
 
 
@@ -83,6 +83,8 @@ class Team:
         mine = torch.zeros(self.world.size, dtype=torch.int64)
         mine[self.world.rank] = number
         if len(set(summed(mine).tolist())) > 1:
+            with suppress(ProcessLost):  # Whoever ends first would cut off those that have yet to hear of it.
+                wait_for_all()
             raise ConfigError(
                 "The processes of this run differ in their settings, their data or the checkpoint they found.",
                 "Give all of them the same command, the same data files, and a folder that every machine can see.",

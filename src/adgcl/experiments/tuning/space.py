@@ -24,7 +24,7 @@ def make_space(plan: Plan, request: Request, asked: Sequence[str] = ()) -> dict[
     not those that the user wrote.
     """
     tree = plan.run.to_tree()
-    known = {name: range_.including(value_at(tree, name)) for name, range_ in _known(plan.run).items()}
+    known = {name: range_.including(value_at(tree, name)) for name, range_ in _known(plan.run, tree).items()}
     settled = _settled(plan, request)
     if asked:
         chosen = dict(_asked(line, plan, known) for line in asked)
@@ -48,13 +48,15 @@ def value_at(tree: Mapping[str, Any], name: str) -> Any:
     return found
 
 
-def _known(run: RunConfig) -> dict[str, Range]:
-    """Every setting of a run that has a range, by full name."""
+def _known(run: RunConfig, tree: Tree) -> dict[str, Range]:
+    """Every setting of a run that has a range, by full name; not those that are off, or decide nothing."""
     learned = not issubclass(METHODS[run.method.name], Unlearned)
     found: dict[str, Range] = {}
     for section in _SECTIONS if learned else _SECTIONS[:1]:
         config: Config = getattr(run, section)
         found |= {f"{section}.{name}": range_ for name, range_ in ranges_of(type(config))}
+    idle = {f"method.{name}" for name in run.method.idle}
+    found = {name: range_ for name, range_ in found.items() if name not in idle and value_at(tree, name) is not None}
     if run.training.start_from:
         # The weights that a run starts from fix the shape of its encoder.
         found = {name: range_ for name, range_ in found.items() if name.partition(".")[2] not in run.encoder.shape()}
