@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from statistics import fmean
 
 from adgcl.core.files import write_text
 from adgcl.experiments.sweeps.tables import read_table
@@ -34,6 +35,7 @@ def with_tables(page: str) -> str:
         "ratios": _ratios("figure3", "figure3-molecules"),
         "claims": _claims("figure3", "figure3-molecules"),
         "budget": _scores("budget", "budget-molecules"),
+        "averages": _averages("budget", "budget-molecules"),
         "everywhere": _sides("budget-everywhere", "budget-everywhere-molecules"),
         "held": _held("budget-held", "budget-held-molecules"),
         "figure2": findings_table(findings_of("figure2", _read("figure2"))),
@@ -94,6 +96,25 @@ def _scores(*folders: str) -> Table:
             cells.append(" / ".join(shown) or EMPTY)
         lines.append([", ".join(filter(None, (arm, chosen))), *cells])
     return _table(["validation / test", *names], lines)
+
+
+def _averages(*folders: str) -> Table:
+    """The mean of all validation scores of a course, which no choice of an epoch can flatter."""
+    metrics = {row["dataset"]: row["metric"] for row in _trials(*folders)}
+    found: dict[tuple[str, str], dict[str, list[float]]] = {}
+    for folder in folders:
+        for row in _read(folder)["courses"]:
+            if row.get("valid") is not None and row["epoch"] > 0:
+                found.setdefault((row["arm"], setting(row)), {}).setdefault(row["dataset"], []).append(row["valid"])
+    names = list(dict.fromkeys(name for means in found.values() for name in means))
+    lines = [
+        [
+            ", ".join(filter(None, way)),
+            *(mean_std(fmean(means[name]), None, metrics[name]) if name in means else EMPTY for name in names),
+        ]
+        for way, means in found.items()
+    ]
+    return _table(["validation, mean over epochs", *names], lines)
 
 
 def _sides(*folders: str) -> Table:

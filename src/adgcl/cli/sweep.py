@@ -24,7 +24,11 @@ def sweep(
     ctx: typer.Context,
     preset: Annotated[
         str | None,
-        typer.Option("--preset", help="A sweep with figures: figure2, figure3, budget or budget-everywhere.", rich_help_panel=_PANEL),
+        typer.Option(
+            "--preset",
+            help="A sweep with figures: figure2, figure3, budget or budget-everywhere.",
+            rich_help_panel=_PANEL,
+        ),
     ] = None,
     grids: Annotated[
         list[str] | None,

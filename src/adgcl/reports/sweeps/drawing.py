@@ -73,6 +73,27 @@ def epochs_below(axis: Any) -> None:
     axis.xaxis.get_major_locator().set_params(integer=True)
 
 
+def label_points(axis: Any, points: Sequence[tuple[float, float]], texts: Sequence[str], ink: str) -> None:
+    """Write a text beside each point where it covers least of the other points and texts."""
+    scale = 72 / axis.figure.dpi
+    at = [tuple(scale * axis.transData.transform(point)) for point in points]
+    taken = [(x - 3.0, y - 3.0, x + 3.0, y + 3.0) for x, y in at]
+    for (x, y), point, text in zip(at, points, texts, strict=True):
+        wide = 4.3 * len(text)
+        aside, across = (4.0, -4.0 - wide), (4.0, -4.0 - wide, -wide / 2)
+        places = [(dx, dy) for dy in (3.0, -9.0) for dx in aside] + [(dx, dy) for dy in (11.0, -17.0) for dx in across]
+        boxes = [(x + dx, y + dy, x + dx + wide, y + dy + 6.5) for dx, dy in places]
+        best = min(range(len(places)), key=lambda k: sum(_overlap(boxes[k], other) for other in taken))
+        taken.append(boxes[best])
+        axis.annotate(text, point, xytext=places[best], textcoords="offset points", color=ink, fontsize=7)
+
+
+def _overlap(one: tuple[float, ...], other: tuple[float, ...]) -> float:
+    """The area that two boxes share."""
+    wide, tall = (min(one[i + 2], other[i + 2]) - max(one[i], other[i]) for i in (0, 1))
+    return max(wide, 0.0) * max(tall, 0.0)
+
+
 def legend_below(figure: Any) -> None:
     """One legend for all panels, under them, as wide as they are."""
     found: dict[str, Any] = {}

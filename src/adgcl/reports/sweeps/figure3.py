@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from adgcl.reports.svg import INK
-from adgcl.reports.sweeps.drawing import MARKERS, colour, epochs_below, legend_below, panels, shades
+from adgcl.reports.sweeps.drawing import MARKERS, colour, epochs_below, label_points, legend_below, panels, shades
 from adgcl.reports.sweeps.findings import (
     Finding,
     compared,
@@ -102,12 +102,9 @@ def _quality(trials: Sequence[Row], names: Sequence[str]) -> Any:
             [p.mean(_END) for p in ours], [p.mean("valid") for p in ours], [p.spread("valid") for p in ours],
             color=colour(0), marker="o", ls="", capsize=2, label="AD-GCL (markers: λ)",
         )  # fmt: skip
-        for number, point in enumerate(ours):
-            place: dict[str, Any] = {"xytext": (3, 5 if number % 2 else -11), "textcoords": "offset points"}
-            place |= {"color": colour(0), "fontsize": 7}
-            axis.annotate(f"{point.value:g}", (point.mean(_END), point.mean("valid")), **place)
         better = "" if higher_is_better(trials, name) else ", lower is better"
         axis.set(xlabel="drop ratio", ylabel=f"validation {metric_of(trials, name)}{better}", xlim=(-0.05, 1.05))
+        label_points(axis, [(p.mean(_END), p.mean("valid")) for p in ours], [f"{p.value:g}" for p in ours], colour(0))
 
     figure = panels(names, one)
     legend_below(figure)
