@@ -24,17 +24,14 @@ def render(template: str, *, title: str, scripts: Sequence[str] = (), data: Any 
     """
     style = f"{_file(_STYLE)}\n{scale_css()}"
     code = "\n".join(map(_file, scripts))
-    page: str = (
-        _environment()
-        .get_template(f"{template}.html")
-        .render(
-            title=title,
-            style=_safe(style),
-            script=_safe(code) if code else "",
-            policy=_policy(code),
-            data=_safe(as_json(data)) if data is not None else "",
-            **content,
-        )
+    frame = _environment().get_template(f"{template}.html")
+    page: str = frame.render(
+        title=title,
+        style=_safe(style),
+        script=_safe(code) if code else "",
+        policy=_policy(code),
+        data=_safe(as_json(data)) if data is not None else "",
+        **content,
     )
     return page
 
