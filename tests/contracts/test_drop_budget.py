@@ -46,6 +46,14 @@ def test_lambda_climbs_above_the_budget_and_falls_below_it():
     assert float(budget.price(torch.tensor(0.6))) == pytest.approx(-1.0 + 4 * 2.0 * 0.4, rel=1e-5)
 
 
+def test_where_nothing_can_be_dropped_lambda_ends_somewhere():
+    """Graphs without edges, for as many steps as a long run has."""
+    held = DropBudget(0.5, 5.0, 0.06)
+    for _ in range(5000):
+        held.move(torch.tensor(0.0))
+    assert -1e4 < held.reg_lambda < 0 and held.price(torch.tensor(0.0)).isfinite()
+
+
 @pytest.mark.parametrize("start", [0.0, 5.0, 1000.0])
 @pytest.mark.parametrize("budget", [0.01, 0.3, 0.95])
 def test_an_augmenter_that_drops_nothing_is_paid_to_drop(budget, start):

@@ -63,6 +63,8 @@ def test_own_data_gets_a_drop_budget_unless_something_else_is_asked_for(toys, da
         Request("adgcl"),
         Request(assignments=("reg_lambda=1",)),
         Request(flags={"method": {"reg_lambda": 1.0}}),
+        Request(assignments=("augmentations=edge_drop,node_drop",)),
+        Request(assignments=("method.reg_weights.edge_drop=2",)),
         Request(assignments=("mode=as_published",)),
     ):
         assert plan(own, request).run.method.drop_budget is None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from functools import partial, reduce
+from functools import reduce
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +18,10 @@ from adgcl.methods.base import METHODS
 from adgcl.protocols.base import DEFAULT_PROTOCOL, PROTOCOLS, Protocol, ProtocolConfig, make_protocol
 from adgcl.training.run_config import DEFAULT_METHOD, RunConfig, as_table, named, resolve, sections_of
 
-# What the user's own data is trained with: it won on validation data (docs/regulariser.md).
+# What the user's own data is trained with (docs/regulariser.md), unless one of these settings is given: a budget would
+# take the place of a price, and it was tried with dropped edges alone.
 _OWN_ROW = "adgcl-budget"
-_PRICE = ("reg_lambda", "method.reg_lambda")
+_NOT_WITH = ("reg_lambda", "reg_weights", "augmentations")
 
 
 @dataclass(frozen=True)
@@ -183,9 +184,11 @@ def _row_and_preset(
 def _default_row(dataset: Dataset, request: Request, file: Mapping[str, Any]) -> str:
     """The row where none is named; whoever sets a price for dropping edges, or wants what was published, gets that."""
     given = merged(file, request.flags)
-    priced = "reg_lambda" in given.get("method", {}) or any(map(partial(_assigned, request), _PRICE))
+    names = {assignment.partition("=")[0].strip() for assignment in request.assignments}
+    chosen = {*given.get("method", {}), *(name.removeprefix("method.").partition(".")[0] for name in names)}
     mode = _assigned(request, "mode") or _assigned(request, "protocol.mode") or given.get("protocol", {}).get("mode")
-    return _OWN_ROW if dataset.origin.is_own and not priced and mode != "as_published" else DEFAULT_METHOD
+    plain = dataset.origin.is_own and mode != "as_published" and chosen.isdisjoint(_NOT_WITH)
+    return _OWN_ROW if plain else DEFAULT_METHOD
 
 
 def _assigned(request: Request, key: str) -> str:

@@ -10,6 +10,8 @@ from adgcl.parallel.collectives import average
 # How strongly the price reacts to the error itself. Lambda adds errors up, and the augmenter follows it with a delay:
 # without this the two would swing around the budget.
 _DAMPING = 4.0
+# Where there is nothing to drop, as in graphs without edges, lambda would fall without end.
+_LIMIT = 1000.0
 
 
 class DropBudget(nn.Module):
@@ -40,7 +42,7 @@ class DropBudget(nn.Module):
     @torch.no_grad()
     def move(self, ratio: Tensor) -> None:
         """One step of lambda, after a step that dropped `ratio`."""
-        self.reg_lambda.copy_(self._moved(ratio, self.rate))
+        self.reg_lambda.copy_(self._moved(ratio, self.rate).clamp(-_LIMIT, _LIMIT))
 
     def _moved(self, ratio: Tensor, step: float) -> Tensor:
         error = (average(ratio) - self.budget) / (self.budget * (1 - self.budget))
