@@ -40,6 +40,19 @@ def test_a_grid_of_ones_own(toys: Path, run: Run) -> None:
     assert all(len(line) <= 80 for line in run("sweep", "--help").out.splitlines())
 
 
+def test_a_grid_of_epochs_can_be_continued(toys: Path, run: Run) -> None:
+    words = [word for word in QUICK if word != "--epochs" and word != "2"] + ["--executor", "inline"]
+    for grid in ("training.epochs=1,2", "training.epochs=1,2"):
+        answer = run("sweep", "--grid", grid, "--datasets", toys, *words, "--json")
+        assert answer.code == 0, answer.err
+        assert sorted(row["training.epochs"] for row in json.loads(answer.out)["trials"]) == [1, 2]
+
+
+def test_true_labels_need_no_quotes(toys: Path, run: Run) -> None:
+    answer = run("sweep", "--methods", "infomax", "--grid", "labels=true,random", "--datasets", toys, *QUICK, "--list")
+    assert answer.code == 0 and "infomax" in answer.out, answer.err
+
+
 @posix
 def test_killed_in_the_middle_it_goes_on_without_repeating(toys: Path) -> None:
     words = ["sweep", "--grid", "reg_lambda=0.1,1,5", "--datasets", str(toys), *QUICK]

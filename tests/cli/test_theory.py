@@ -32,13 +32,14 @@ def test_tables_for_people(run) -> None:
 
 def test_weights_and_colours(run) -> None:
     tree = json.loads(run("theory", "-n", 3, "--colours", 2, "--weights", "labelled", "--json").out)
-    assert tree["graphs"] == 20 and tree["weights"] == "labelled"
+    assert (tree["graphs"], tree["colours"], tree["weights"]) == (20, 2, "labelled")
 
 
 @pytest.mark.parametrize(
     ("arguments", "message", "hint"),
     [
         (("--nodes", 9), "too large", "at most 7"),
+        (("--nodes", 400), "too large", "at most 7"),
         (("--nodes", 1), "at least 2 nodes", "--nodes 5"),
         (("--lambda", -1), "lambda is -1", "at least 0"),
         (("--lambda", "nan"), "lambda is nan", "at least 0"),

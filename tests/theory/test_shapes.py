@@ -58,9 +58,12 @@ def test_subsets_are_counted_before_they_are_made():
 
 def test_a_universe_too_large_for_memory_is_refused_before_it_is_made(monkeypatch):
     check_size(6)
-    with pytest.raises(ConfigError, match="too large: 8 nodes make 12,346 graphs") as error:
+    with pytest.raises(ConfigError, match=r"8 nodes is too large \(12,346 graphs\)") as error:
         check_size(8)
     assert "at most 7" in error.value.hint
+    for nodes in (60, 100_000):  # at once: not even counted
+        with pytest.raises(ConfigError, match=f"{nodes} nodes is too large"):
+            check_size(nodes, 2)
     monkeypatch.setattr(size, "available_memory_gb", lambda: needed_gb(6) / 2)
     with pytest.raises(ConfigError, match="6 nodes make 5,096 graphs in 2 colours") as error:
         check_size(6, 2)

@@ -6,7 +6,7 @@ from typing import Literal
 
 import numpy as np
 import torch
-from pydantic import Field
+from pydantic import Field, field_validator
 from torch import Tensor, nn
 
 from adgcl.core.errors import DataError
@@ -32,6 +32,12 @@ class InfoMaxConfig(ContrastiveConfig):
         "none", description="what a linear head learns at the same time: nothing, a coin toss for each graph, or labels"
     )
     label_weight: float = Field(1.0, ge=0.0, description="weight of the loss of that head")
+
+    @field_validator("labels", mode="before")
+    @classmethod
+    def _typed(cls, labels: object) -> object:
+        """On a command line `labels=true` looks like a yes."""
+        return "true" if labels is True else labels
 
 
 @METHODS.register("infomax")

@@ -12,6 +12,7 @@ from adgcl.core.errors import ConfigError
 from adgcl.core.provenance import available_memory_gb
 
 MOST_NODES = 7
+_COUNTED = 12
 # Bytes at the peak, measured: for each subset of a graph's edges while subsets are grouped, for each labelled graph
 # and its share of the permutations, and for each pair of a graph and a class in the matrices of a solver.
 _PER_SUBSET, _PER_LABELLED, _PER_PAIR = 64, 40, 64
@@ -22,15 +23,17 @@ def check_size(nodes: int, num_colours: int = 1) -> None:
     """Refuse a universe that does not fit into memory, before any of it is made."""
     if nodes < 2 or num_colours < 1:
         raise ConfigError("A universe needs at least 2 nodes and 1 colour.", "Try --nodes 5.")
+    if nodes > MOST_NODES:
+        many = f" ({count_graphs(nodes, num_colours):,} graphs)" if nodes <= _COUNTED and num_colours == 1 else ""
+        raise ConfigError(f"A universe of {nodes} nodes is too large{many}.", f"Use at most {MOST_NODES} nodes.")
     needed, free = needed_gb(nodes, num_colours), available_memory_gb()
-    if nodes <= MOST_NODES and (free is None or needed <= free):
+    if free is None or needed <= free:
         return
     graphs = f"{nodes} nodes make {count_graphs(nodes, num_colours):,} graphs"
     colours = f" in {num_colours} colours" if num_colours > 1 else ""
-    here = "" if free is None else f", and {free:.1f} GB are free"
     raise ConfigError(
-        f"This universe is too large: {graphs}{colours}, which need about {needed:,.1f} GB{here}.",
-        f"Use at most {MOST_NODES} nodes." if nodes > MOST_NODES else "Use fewer nodes or fewer colours.",
+        f"This universe is too large: {graphs}{colours}, which need about {needed:,.1f} GB; {free:.1f} GB are free.",
+        "Use fewer nodes or fewer colours.",
     )
 
 

@@ -16,7 +16,6 @@ from adgcl.theory.information import Floats, bits
 from adgcl.theory.labels import TITLES, Labelled
 from adgcl.theory.optimum import Optimum
 from adgcl.theory.size import MOST_NODES, check_size
-from adgcl.theory.trained import CHOOSERS, train
 from adgcl.theory.uniform import best_uniform
 from adgcl.theory.universe import Weights, whole_universe
 
@@ -42,7 +41,7 @@ class Study:
         check_size(nodes, num_colours)
         if starts is not None and starts < 1:
             raise ConfigError(f"{starts} starts are too few.", "Use at least 1.")
-        self.nodes, self.weights, self.progress = nodes, weights, progress
+        self.nodes, self.num_colours, self.weights, self.progress = nodes, num_colours, weights, progress
         # With 7 nodes a start takes minutes.
         self.starts = starts or (_STARTS if nodes < MOST_NODES else _FEW_STARTS)
         self.universe = whole_universe(nodes, weights, num_colours)
@@ -74,6 +73,7 @@ class Study:
         optima = self.optima(lam)
         return {
             "nodes": self.nodes,
+            **({"colours": self.num_colours} if self.num_colours > 1 else {}),
             "graphs": len(self.universe),
             "classes": self.universe.num_classes,
             "lambda": lam,
@@ -84,6 +84,8 @@ class Study:
 
     def train(self, lam: float, seed: int = 0) -> dict[str, Any]:
         """AD-GCL trained on the universe, with a network and with free logits."""
+        from adgcl.theory.trained import CHOOSERS, train  # torch is not needed for anything else
+
         if self.weights != "uniform":
             raise ConfigError("Training weighs all graphs equally.", "Use --weights uniform.")
         found: dict[str, Any] = {}

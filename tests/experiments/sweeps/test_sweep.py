@@ -87,7 +87,8 @@ def test_a_setting_cannot_be_swept_and_set(make):
 
 def test_grids_that_cannot_be_read(make):
     for wrong, words in (("reg_lambda", "Cannot read"), ("reg_lambda=", "Cannot read"), ("lamda=1", "no setting"),
-                         ("reg_lambda=1,1", "twice")):  # fmt: skip
+                         ("reg_lambda=1,1", "twice"), ("reg_lambda=5,5.0", "twice"),
+                         ("method.name=adgcl,nadgcl", "cannot be swept"), ("seed=1,2", "cannot be swept")):  # fmt: skip
         with pytest.raises(ConfigError, match=words):
             make(wrong)
     with pytest.raises(ConfigError, match="nothing to sweep"):

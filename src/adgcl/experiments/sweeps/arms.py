@@ -16,6 +16,9 @@ from adgcl.experiments.planning import sections
 from adgcl.experiments.presets import named_row
 from adgcl.protocols.selection import Mode
 
+# What an arm and its trials are made of already.
+_NOT_SWEPT = {"method.name": "--methods adgcl nadgcl", "training.seed": "--seeds 3"}
+
 
 @dataclass(frozen=True)
 class Arm:
@@ -85,7 +88,9 @@ def _grid(row: str, lines: Sequence[str]) -> dict[str, list[Any]]:
             path, parsed = _flat(parse_overrides([f"{key}={value}"], known))
             grid.setdefault(path, []).append(parsed)
     for path, tried in grid.items():
-        if len(set(map(str, tried))) < len(tried):
+        if path in _NOT_SWEPT:
+            raise ConfigError(f"{path} cannot be swept by a grid.", f"Use {_NOT_SWEPT[path]}.")
+        if any(value in tried[:number] for number, value in enumerate(tried)):
             raise ConfigError(f"{path} names a value twice.", "Name each value once.")
     return grid
 

@@ -42,7 +42,7 @@ def check_epochs(sweep: Sweep) -> None:
     """Refuse to lay trials of another length beside those of the same arm and data set that the folder holds."""
     out = sweep.request.out
     held = {(r["dataset"], r["arm"]): r["epochs"] for r in read_table(out, "trials") if r["status"] == "finished"}
-    for trial in sweep.trials:
+    for trial in (trial for trial in sweep.trials if "training.epochs" not in trial.arm.grid):
         epochs = held.get((trial.data.name, trial.arm.name))
         if trial.job is not None and epochs not in (None, trial.job.plan.run.training.epochs):
             raise OutputError(
