@@ -120,6 +120,7 @@ def _of_statements(tree: Tree) -> dict[str, Any]:
         "statement_table": tables.statement_table(tree["statements"]),
         "statement_count": len(checked),
         "step_fails": sum(not row["second_step_holds"] for row in checked),
+        "averaging_fails": sum(not row["averaging_step_holds"] for row in checked),
         "printed_fails": sum(not row["printed_holds"] for row in labels.values()),
         "label_count": len(labels),
         "worst": f"{worst:.2f}",

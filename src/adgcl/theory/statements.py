@@ -3,7 +3,7 @@
 Statement 1 bounds what the representation of t knows of the graph beyond the label. With G' on the left it is the chain
 rule, an equality. Printed is G, and there it can fail: t(G) may tell graphs of one class apart, which the right side,
 written in G', does not count. Statement 2 bounds from below what f(G) knows of the label. It holds for t'(G'), drawn
-given the class; its proof also passes through t(G), for which it can fail for the same graphs.
+given the class; its proof goes by way of t(G), and either step of it can fail for the same graphs.
 """
 
 from __future__ import annotations
@@ -39,7 +39,9 @@ def check_statements(labelled: Labelled, law: Floats) -> dict[str, Any]:
         "label_bits": bits(of_label),
         "second_holds": encoder >= of_label - EXACT,
         "drawn_label_bits": bits(drawn),
+        # The two steps of the proof: f(G), then t(G), then t'(G').
         "second_step_holds": encoder >= drawn - EXACT,
+        "averaging_step_holds": drawn >= of_label - EXACT,
     }
 
 

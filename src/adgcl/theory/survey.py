@@ -33,7 +33,7 @@ def survey(progress: Progress | None = None) -> dict[str, Any]:
         "universes": {str(count): _curves(study) for count, study in studies.items()},
         "others": [
             Study(largest, "labelled", progress=progress).solve(LAMBDA),
-            {"colours": 2, **Study(smallest, num_colours=2, progress=progress).solve(LAMBDA)},
+            Study(smallest, num_colours=2, progress=progress).solve(LAMBDA),
         ],
         "frames": {name: _frame(studies[largest].labels[name]) for name in _FRAMED},
         "statements": {str(count): _statements(count) for count in (*NODES, largest + 1)},
