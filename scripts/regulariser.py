@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from statistics import fmean
+from statistics import fmean, median, stdev
 
 from adgcl.core.files import write_text
 from adgcl.experiments.sweeps.tables import read_table
 from adgcl.reports.formats.markdown import to_markdown
 from adgcl.reports.formats.marks import put_between
 from adgcl.reports.numbers import mean_std
+from adgcl.reports.sweeps.findings import Finding
 from adgcl.reports.sweeps.page import findings_of, findings_table
 from adgcl.reports.sweeps.points import Point, Row, arms_of, datasets_of, points
 from adgcl.reports.sweeps.summary import setting
@@ -34,6 +35,8 @@ def with_tables(page: str) -> str:
     made = {
         "ratios": _ratios("figure3", "figure3-molecules"),
         "claims": _claims("figure3", "figure3-molecules"),
+        "decided": _decided("figure3", "figure3-molecules"),
+        "numbers": findings_table(_findings("figure3", "figure3-molecules")),
         "budget": _scores("budget", "budget-molecules"),
         "averages": _averages("budget", "budget-molecules"),
         "everywhere": _sides("budget-everywhere", "budget-everywhere-molecules"),
@@ -67,18 +70,35 @@ def _ratios(*folders: str) -> Table:
     return _table(["data set", *heads, "seeds", "epochs"], lines)
 
 
+def _findings(*folders: str) -> list[Finding]:
+    """Every claim about every data set that has the trials for it."""
+    found = [finding for folder in folders for finding in findings_of("figure3", _read(folder))]
+    return sorted(found, key=lambda finding: finding.claim)
+
+
 def _claims(*folders: str) -> Table:
     """On which data sets each claim holds."""
     found: dict[str, dict[str, list[str]]] = {}
     for folder in folders:
-        tables = _read(folder)
-        for finding in findings_of("figure3", tables) if tables["trials"] else ():
+        for finding in findings_of("figure3", _read(folder)):
             found.setdefault(finding.claim, {}).setdefault(finding.verdict, []).append(finding.dataset)
     lines = [
         [claim, *(", ".join(verdicts.get(verdict, ())) or EMPTY for verdict in _VERDICTS)]
         for claim, verdicts in found.items()
     ]
     return _table(["claim", *_VERDICTS], lines, numbers=False)
+
+
+def _decided(*folders: str) -> Table:
+    """How far from uniform drop probabilities are, in the middle of the trials that drop between 5 and 95 %."""
+    lines = []
+    for folder in folders:
+        rows = [row for row in _read(folder)["drop_probabilities"] if row["kind"] == "all"]
+        for name in dict.fromkeys(row["dataset"] for row in rows):
+            alive = [row["decided"] for row in rows if row["dataset"] == name and 0.05 < row["mean"] < 0.95]
+            if alive:
+                lines.append([name, f"{median(alive):.2f}", f"{min(alive):.2f} to {max(alive):.2f}", str(len(alive))])
+    return _table(["data set", "decided, median", "range", "trials"], lines)
 
 
 def _scores(*folders: str) -> Table:
@@ -101,20 +121,21 @@ def _scores(*folders: str) -> Table:
 def _averages(*folders: str) -> Table:
     """The mean of all validation scores of a course, which no choice of an epoch can flatter."""
     metrics = {row["dataset"]: row["metric"] for row in _trials(*folders)}
-    found: dict[tuple[str, str], dict[str, list[float]]] = {}
-    for folder in folders:
-        for row in _read(folder)["courses"]:
-            if row.get("valid") is not None and row["epoch"] > 0:
-                found.setdefault((row["arm"], setting(row)), {}).setdefault(row["dataset"], []).append(row["valid"])
-    names = list(dict.fromkeys(name for means in found.values() for name in means))
-    lines = [
-        [
-            ", ".join(filter(None, way)),
-            *(mean_std(fmean(means[name]), None, metrics[name]) if name in means else EMPTY for name in names),
-        ]
-        for way, means in found.items()
-    ]
+    found: dict[tuple[str, str], dict[str, dict[int, list[float]]]] = {}
+    for row in (row for folder in folders for row in _read(folder)["courses"] if row.get("valid") is not None):
+        seeds = found.setdefault((row["arm"], setting(row)), {}).setdefault(row["dataset"], {})
+        seeds.setdefault(row["seed"], []).append(row["valid"])
+    names = list(dict.fromkeys(name for sets in found.values() for name in sets))
+    lines = []
+    for way, sets in found.items():
+        means = {name: [fmean(course) for course in seeds.values()] for name, seeds in sets.items()}
+        cells = [_mean(means[name], metrics[name]) if name in means else EMPTY for name in names]
+        lines.append([", ".join(filter(None, way)), *cells])
     return _table(["validation, mean over epochs", *names], lines)
+
+
+def _mean(values: list[float], metric: str) -> str:
+    return mean_std(fmean(values), stdev(values) if len(values) > 1 else None, metric)
 
 
 def _sides(*folders: str) -> Table:

@@ -187,13 +187,14 @@ def _keep(opened: Sweep) -> tuple[dict[str, list[dict[str, Any]]], list[Path]]:
 
 
 def _finish(screen: Screen, opened: Sweep, formats: tuple[str, ...]) -> None:
+    from adgcl.experiments.sweeps.tables import commands_of
     from adgcl.reports.sweeps.page import findings_of, findings_table, gap_lines, to_tree, write_figures, write_page
     from adgcl.reports.sweeps.summary import summary
 
     request, preset = opened.request, opened.request.preset
     tables, paths = _keep(opened)
     figures, lacking = write_figures(preset.name, tables, request.out, formats)
-    page = write_page(preset.name, preset.title, request.command, tables, request.out, figures)
+    page = write_page(preset.name, preset.title, commands_of(request.out), tables, request.out, figures)
     found = findings_of(preset.name, tables)
     screen.emit(to_tree(tables, found, [*paths, *figures, page]))
     screen.show(summary(tables["trials"], preset.title))

@@ -14,7 +14,7 @@ from adgcl.core.errors import ConfigError, OutputError, UnknownNameError
 from adgcl.experiments.sweeps.arms import Arm, SweepPreset, own_sweep, sweep_preset, sweep_presets
 from adgcl.experiments.sweeps.collecting import collect
 from adgcl.experiments.sweeps.sweep import Sweep, SweepRequest, open_sweep
-from adgcl.experiments.sweeps.tables import check_epochs, check_folder, keep, read_table
+from adgcl.experiments.sweeps.tables import check_epochs, check_folder, commands_of, keep, read_table
 from adgcl.training.run_folder import RunFolder
 from tests.experiments.conftest import SMALL
 
@@ -68,7 +68,8 @@ def test_a_second_command_repeats_nothing_and_adds_to_the_tables(make, tmp_path)
     binary = pq.read_table(tmp_path / "sweep" / "trials.parquet")
     assert [float(row["valid"]) for row in written] == binary["valid"].to_pylist()
     # Fewer seeds forget none of those that are there.
-    assert len(run(make("reg_lambda=0.1,5"))["trials"]) == 4
+    assert len(run(make("reg_lambda=0.1,5", command="adgcl sweep again"))["trials"]) == 4
+    assert commands_of(tmp_path / "sweep") == ["adgcl sweep", "adgcl sweep again"]
 
 
 @pytest.mark.parametrize("wrong", ["reg_lambda=1,-1", "gate.temperature=1,0", "batch_size=4,-2"])

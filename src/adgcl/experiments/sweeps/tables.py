@@ -58,10 +58,21 @@ def keep(request: SweepRequest, tables: Mapping[str, Sequence[Row]]) -> tuple[di
         check_folder(request)
         whole = {name: _joined(read_table(request.out, name), rows, tables["trials"]) for name, rows in tables.items()}
         paths = [path for name, rows in whole.items() for path in _write(request.out, name, rows)]
-        here = {"command": request.command, "versions": versions(), "machine": machine()}
-        about = {"format": _FORMAT, "essence": request.essence, **here}
-        write_json(request.out / _ABOUT, about)
+        here = {"commands": _commands(request), "versions": versions(), "machine": machine()}
+        write_json(request.out / _ABOUT, {"format": _FORMAT, "essence": request.essence, **here})
     return whole, [request.out / _ABOUT, *paths]
+
+
+def commands_of(folder: Path) -> list[str]:
+    """Every command that has added to a folder, in order."""
+    path = folder / _ABOUT
+    about = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    # Folders of earlier versions know the last one alone.
+    return list(about.get("commands") or filter(None, [about.get("command")]))
+
+
+def _commands(request: SweepRequest) -> list[str]:
+    return list(dict.fromkeys([*commands_of(request.out), request.command]))
 
 
 def read_table(folder: Path, name: str) -> list[Row]:

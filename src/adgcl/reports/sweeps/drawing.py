@@ -50,15 +50,21 @@ def shades(count: int) -> list[Any]:
     return [colours(0.08 + 0.87 * i / max(count - 1, 1)) for i in range(count)]
 
 
-def panels(names: Sequence[str], draw: Callable[[Any, str], None], columns: int = 3, share: bool = False) -> Any:
-    """A figure with a panel for each name, which `draw` fills."""
+def panels(
+    names: Sequence[str],
+    draw: Callable[[Any, str], None],
+    columns: int = 3,
+    share: bool = False,
+    tall: float = _PANEL[1],
+) -> Any:
+    """A figure with a panel for each name, which `draw` fills; panels are `tall` inches high."""
     matplotlib = import_extra("matplotlib", "figures", "A figure")
     figure_kind = import_extra("matplotlib.figure", "figures", "A figure").Figure
     with matplotlib.rc_context(_LOOK):
-        tall = math.ceil(len(names) / columns)
-        wide = math.ceil(len(names) / tall)  # rows of one length: four panels are two by two
-        figure = figure_kind(figsize=(max(_PANEL[0] * wide, 4.6) + 0.4, _PANEL[1] * tall + 0.5), layout="constrained")
-        axes = figure.subplots(tall, wide, squeeze=False, sharey=share).ravel()
+        down = math.ceil(len(names) / columns)
+        across = math.ceil(len(names) / down)  # rows of one length: four panels are two by two
+        figure = figure_kind(figsize=(max(_PANEL[0] * across, 4.6) + 0.4, tall * down + 0.5), layout="constrained")
+        axes = figure.subplots(down, across, squeeze=False, sharey=share).ravel()
         for axis, name in zip(axes, names):
             axis.set_title(name, color=INK)
             draw(axis, name)
@@ -73,11 +79,19 @@ def epochs_below(axis: Any) -> None:
     axis.xaxis.get_major_locator().set_params(integer=True)
 
 
-def label_points(axis: Any, points: Sequence[tuple[float, float]], texts: Sequence[str], ink: str) -> None:
+def label_points(
+    axis: Any,
+    points: Sequence[tuple[float, float]],
+    texts: Sequence[str],
+    ink: str,
+    others: Sequence[tuple[float, float]] = (),
+) -> None:
     """Write a text beside each point where it covers least of the other points and texts."""
     scale = 72 / axis.figure.dpi
+    halo = import_extra("matplotlib.patheffects", "figures", "A figure").withStroke(linewidth=2, foreground="white")
     at = [tuple(scale * axis.transData.transform(point)) for point in points]
-    taken = [(x - 3.0, y - 3.0, x + 3.0, y + 3.0) for x, y in at]
+    covered = [*at, *(scale * axis.transData.transform(point) for point in others)]
+    taken = [(x - 3.0, y - 3.0, x + 3.0, y + 3.0) for x, y in covered]
     for (x, y), point, text in zip(at, points, texts, strict=True):
         wide = 4.3 * len(text)
         aside, across = (4.0, -4.0 - wide), (4.0, -4.0 - wide, -wide / 2)
@@ -85,7 +99,8 @@ def label_points(axis: Any, points: Sequence[tuple[float, float]], texts: Sequen
         boxes = [(x + dx, y + dy, x + dx + wide, y + dy + 6.5) for dx, dy in places]
         best = min(range(len(places)), key=lambda k: sum(_overlap(boxes[k], other) for other in taken))
         taken.append(boxes[best])
-        axis.annotate(text, point, xytext=places[best], textcoords="offset points", color=ink, fontsize=7)
+        look = {"color": ink, "fontsize": 7, "path_effects": [halo], "zorder": 5}
+        axis.annotate(text, point, xytext=places[best], textcoords="offset points", **look)
 
 
 def _overlap(one: tuple[float, ...], other: tuple[float, ...]) -> float:

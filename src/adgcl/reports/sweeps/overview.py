@@ -7,11 +7,14 @@ from typing import Any
 
 from adgcl.reports.sweeps.drawing import MARKERS, colour, epochs_below, legend_below, panels, wrapped
 from adgcl.reports.sweeps.findings import Finding
-from adgcl.reports.sweeps.points import Row, arms_of, courses, datasets_of, metric_of, points, swept
+from adgcl.reports.sweeps.points import Point, Row, arms_of, courses, datasets_of, metric_of, points, swept
+from adgcl.reports.sweeps.summary import setting as setting_of
+
+_COLUMNS = {"valid": "validation", "test": "test"}
+_STYLES = {"valid": "-", "test": "--"}
 
 CAPTIONS = {
-    "score": "The score at the epoch that validation chose, against the swept setting: validation (solid) and test "
-    "(dashed), mean and standard deviation over seeds.",
+    "score": "Validation and test score at the epoch that validation chose, mean and standard deviation over seeds.",
     "drop_ratio": "The drop ratio during training, mean over seeds.",
 }
 
@@ -22,7 +25,7 @@ def draw(tables: Mapping[str, Sequence[Row]]) -> Iterator[tuple[str, Any]]:
     names = datasets_of(trials)
     if not names:
         return
-    yield "score", _scores(trials, names)
+    yield "score", _lines(trials, names) if _one_axis(trials) else _ways(trials, names)
     if any("drop_ratio" in row for row in course):
         yield "drop_ratio", _courses(trials, course, names)
 
@@ -32,25 +35,55 @@ def findings(tables: Mapping[str, Sequence[Row]]) -> Iterator[Finding]:
     yield from ()
 
 
-def _scores(trials: Sequence[Row], names: Sequence[str]) -> Any:
-    settings = swept(trials)
+def _one_axis(trials: Sequence[Row]) -> bool:
+    """Whether all arms were tried with several numbers of the same setting."""
+    settings = [_setting(trials, arm) for arm in arms_of(trials)]
+    if len(swept(trials)) != 1 or not all(settings):
+        return False
+    values = {row[key] for key in settings for row in trials if row.get(key) is not None}
+    return len(values) > 1 and all(isinstance(value, int | float) for value in values)
+
+
+def _lines(trials: Sequence[Row], names: Sequence[str]) -> Any:
+    """Scores against the one setting that was swept."""
+    (setting,) = swept(trials)
 
     def one(axis: Any, name: str) -> None:
         for number, arm in enumerate(arms_of(trials)):
-            setting = _setting(trials, arm)
             found = points(trials, name, arm, setting)
-            numeric = setting and len(found) > 1 and all(isinstance(p.value, int | float) for p in found)
-            for column, style in (("valid", "-"), ("test", "--")):
-                means, spread = [p.mean(column) for p in found], [p.spread(column) for p in found]
+            for column, style in _STYLES.items():
                 look = {"color": colour(number), "marker": MARKERS[number % len(MARKERS)], "capsize": 2}
-                label = wrapped(arm) if column == "valid" else None
-                if numeric:
-                    axis.errorbar([p.value for p in found], means, spread, ls=style, label=label, **look)
-                elif found:
-                    axis.axhline(means[0], color=colour(number), ls=style, lw=1, label=label)
-        axis.set(xlabel=" / ".join(key.rpartition(".")[2] for key in settings), ylabel=metric_of(trials, name))
+                means, spread = [p.mean(column) for p in found], [p.spread(column) for p in found]
+                label = f"{wrapped(arm)}, {_COLUMNS[column]}"
+                axis.errorbar([p.value for p in found], means, spread, ls=style, label=label, **look)
+        axis.set(xlabel=setting.rpartition(".")[2], ylabel=metric_of(trials, name))
 
     figure = panels(names, one)
+    legend_below(figure)
+    return figure
+
+
+def _ways(trials: Sequence[Row], names: Sequence[str]) -> Any:
+    """Scores of arms and settings that have no common axis, one below the other."""
+    done = [row for row in trials if row["status"] == "finished"]
+    ways = list(
+        dict.fromkeys((row["arm"], setting_of(row)) for arm in arms_of(done) for row in done if row["arm"] == arm)
+    )
+
+    def one(axis: Any, name: str) -> None:
+        for place, way in enumerate(ways):
+            mine = [row for row in done if row["dataset"] == name and (row["arm"], setting_of(row)) == way]
+            if not mine:
+                continue
+            point = Point(None, tuple(mine))
+            for number, (column, what) in enumerate(_COLUMNS.items()):
+                look = {"color": colour(number), "marker": MARKERS[number], "capsize": 2, "ls": ""}
+                at, spread = place + 0.3 * number - 0.15, point.spread(column)
+                axis.errorbar(point.mean(column), at, xerr=spread, label=what if place == 0 else None, **look)
+        axis.set_yticks(range(len(ways)), [wrapped(" ".join(filter(None, way)), 30) for way in ways], fontsize=7)
+        axis.set(xlabel=metric_of(trials, name), ylim=(len(ways) - 0.5, -0.5))
+
+    figure = panels(names, one, columns=2, share=True, tall=max(2.7, 0.27 * len(ways)))
     legend_below(figure)
     return figure
 

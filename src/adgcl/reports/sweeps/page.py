@@ -43,11 +43,17 @@ def write_figures(
 
 
 def write_page(
-    name: str, title: str, command: str, tables: Mapping[str, Sequence[Row]], folder: Path, figures: Sequence[Path]
+    name: str,
+    title: str,
+    commands: Sequence[str],
+    tables: Mapping[str, Sequence[Row]],
+    folder: Path,
+    figures: Sequence[Path],
 ) -> Path:
     """Write the page beside its figures."""
     kind, found = _kind(name), findings_of(name, tables)
-    parts = [f"# {title}", f"Made by `{command}`; every number is in the tables of this folder."]
+    listed = "\n".join(["```bash", *commands, "```"])
+    parts = [f"# {title}", f"Every number is in the tables of this folder, which this has made:\n\n{listed}"]
     for figure, caption in kind.CAPTIONS.items():
         drawn = next((path for path in figures if path.stem == figure), None)
         if drawn is None:
