@@ -115,8 +115,14 @@ def _judging(
     flags = dict(request.flags.get("protocol", {}))
     # Flags such as --probe are given for all rows of a table: a protocol that knows none passes over them.
     flags = {key: value for key, value in flags.items() if key in kind.model_fields}
-    fitting = preset.protocol if preset.judged_by == name else {}
-    tree = merged(fitting, file.get("protocol", {}), flags, assigned.get("protocol", {}), {"name": name})
+    asked = merged(file.get("protocol", {}), flags, assigned.get("protocol", {}), {"name": name})
+    if preset.judged_by != name:
+        return _protocol_config(kind, asked)
+    mode = _protocol_config(kind, merged(preset.protocol, asked)).mode
+    return _protocol_config(kind, merged(preset.protocol_for(mode), asked))
+
+
+def _protocol_config(kind: type[Config], tree: Tree) -> ProtocolConfig:
     made = build(kind, tree, "protocol")
     assert isinstance(made, ProtocolConfig)
     return made

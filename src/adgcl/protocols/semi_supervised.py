@@ -49,6 +49,11 @@ class SemiSupervisedConfig(ProtocolConfig):
         "fold",
         description="in strict mode, the labels that choose the epoch: those of a whole fold, or a fifth of the shown",
     )
+    shared_head: bool = Field(
+        False,
+        description="with start_from, all folds of a seed start from the same untrained head, as published; else each "
+        "from its own",
+    )
     evaluate_every: int = Field(1, ge=1, description="epochs between evaluations")
     patience: int = Field(0, ge=0, description="stop after this many epochs with no better validation score; 0: never")
     num_folds: int = Field(10, ge=3, description="folds where the data has no split of its own")
@@ -90,7 +95,9 @@ class SemiSupervised(Protocol):
         if not METHODS[run.method.name].trains:
             return self._probed(dataset, parts, run, folder)
         course = Course(self.config.evaluate_every, self.config.patience)
-        return train_folds(dataset, parts, run, course, folder, trackers)
+        # The encoder comes from elsewhere, so what the folds share is the head.
+        shared = self.config.shared_head and bool(run.training.start_from)
+        return train_folds(dataset, parts, run, course, folder, trackers, same_start=shared)
 
     def _probed(self, dataset: Dataset, parts: list[Part], run: RunConfig, folder: Path | None) -> SeedRun:
         """Rows that are computed and not learned: a linear probe learns from the same labels."""

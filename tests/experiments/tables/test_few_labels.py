@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 
 from adgcl.core.records import read_records
+from adgcl.experiments.planning import Plan
 from adgcl.experiments.tables.reproduction import Reproduction, TableRequest, open_table
+from adgcl.protocols.identity import full_settings, read_settings, settings_of
 from adgcl.published import layout
 from adgcl.reports.comparison import compare_outcomes
 from adgcl.reports.comparison_tables import main_table, notes
@@ -82,6 +84,23 @@ def test_the_pre_training_of_a_tuned_row_is_chosen_as_its_epoch_is(made):
             assert row["test"] == pytest.approx(100 * best) and len(row["candidates"]) == 6
         else:
             assert len(row["chosen"]) == 3, "one for each fold"
+
+
+def test_as_published_a_row_that_starts_from_a_checkpoint_shares_its_head_among_folds(made):
+    table = made("no_pretrain", "ss_gcn_a", "adgcl", seeds=1)
+    judged = {(cell.row.name, cell.mode): cell.jobs[0][0].outline for cell in table.cells}
+    shared = {place for place, planned in judged.items() if planned.judging.shared_head}
+    assert shared == {("adgcl", "as_published")}, "from scratch every fold has a network of its own"
+    planned = judged["adgcl", "as_published"]
+    assert settings_of(planned.run, planned.protocol) != _before(planned), "work of the other rule is other work"
+    assert all(settings_of(p.run, p.protocol) == _before(p) for place, p in judged.items() if place not in shared)
+
+
+def _before(planned: Plan) -> Any:
+    """The settings as a version without `shared_head` kept them, read today."""
+    tree = full_settings(planned.run, planned.protocol)
+    del tree["protocol"]["shared_head"]
+    return read_settings(tree, planned.protocol.name)
 
 
 def test_a_row_without_a_preset_is_a_gap(made):

@@ -31,7 +31,8 @@ class Preset:
 
     `tune` lists the values of settings (`method.reg_lambda`) among which validation data choose. `take` names settings
     that a seed takes from what another row's training ended with on the same data and seed: `{row, training}`.
-    `as_published` are settings that made the published figures but would be wrong to use otherwise, such as a fault.
+    `as_published` are settings that made the published figures but would be wrong to use otherwise, such as a fault;
+    its section `protocol` is for how they were evaluated.
     """
 
     name: str
@@ -66,8 +67,15 @@ class Preset:
     def settings_for(self, dataset: Dataset, mode: Mode) -> dict[str, Any]:
         """The nested settings for one data set: the mode's features, then the row's, the data set's own, the mode's."""
         own = self.datasets.get(dataset.origin.paper_name or dataset.name, {})
-        published = self.as_published if mode == "as_published" else {}
+        published = self._published(mode)
         return merged({"data": {"features": features_for(dataset, mode)}}, self.settings, own, published)
+
+    def protocol_for(self, mode: Mode) -> dict[str, Any]:
+        """How the row is evaluated in a mode."""
+        return merged(self.protocol, self._published(mode).get("protocol", {}))
+
+    def _published(self, mode: Mode) -> dict[str, Any]:
+        return self.as_published if mode == "as_published" else {}
 
 
 @cache
