@@ -9,6 +9,7 @@ import pytest
 
 from adgcl.core.records import read_records
 from adgcl.experiments.planning import Plan
+from adgcl.experiments.presets import row_title
 from adgcl.experiments.tables.reproduction import Reproduction, TableRequest, open_table
 from adgcl.protocols.identity import full_settings, read_settings, settings_of
 from adgcl.published import layout
@@ -63,27 +64,34 @@ def test_the_pre_training_of_a_tuned_row_is_chosen_as_its_epoch_is(made):
     table = made("adgcl-opt", seeds=1, pretraining=NARROW, assignments=(*NARROW, "training.epochs=2", "num_folds=3",
                  "label_rate=0.5"))  # fmt: skip
     for cell in table.cells:
-        assert len(cell.trials) == 6
-        assert {job.needs.plan.run.method.encoder_lr for job in cell.jobs[0]} == {0.01, 0.001, 0.0001}
-        assert [job.needs.plan.run.training.epochs for job in cell.jobs[0]] == [20, 100] * 3
-    assert len(table.jobs) == 6 + 2 * 6, "both modes share the pre-training of each trial"
+        runs = [job.needs.plan.run for job in cell.jobs[0]]
+        assert [run.training.epochs for run in runs] == [20, 50, 80, 100], "the paper's choice"
+        assert {(run.method.encoder_lr, run.method.reg_lambda) for run in runs} == {(0.001, 5.0)}
+    assert len(table.jobs) == 4 + 2 * 4, "both modes share the pre-training of each trial"
     table.run(table.schedule())
     for mode in BOTH:
         record = table.outcomes()[mode, "adgcl-opt", "TOYS"].record
-        assert record.config["tune"] == {
-            "pretraining.method.encoder_lr": [0.0001, 0.001, 0.01], "pretraining.training.epochs": [20, 100],
-        }  # fmt: skip
+        assert record.config["tune"] == {"pretraining.training.epochs": [20, 50, 80, 100]}
         assert record.config["training"]["epochs"] == 2, "the epochs of the run that is scored are not those tuned"
         assert "started_from" not in record.config and not any("pre-trained by" in note for note in record.notes)
-        assert any(note.startswith("pretraining.method.encoder_lr, ") for note in record.notes)
+        assert any(note.startswith("pretraining.training.epochs chosen as") for note in record.notes)
         (row,) = record.runs
         cell = next(cell for cell in table.cells if cell.mode == mode)
         seeds = [job.result() for job in cell.jobs[0]]
         if mode == "as_published":
             best = max(evaluation.test for seed in seeds for evaluation in seed.evaluations)
-            assert row["test"] == pytest.approx(100 * best) and len(row["candidates"]) == 6
+            assert row["test"] == pytest.approx(100 * best) and len(row["candidates"]) == 4
         else:
             assert len(row["chosen"]) == 3, "one for each fold"
+
+
+def test_graphcl_is_tuned_as_its_published_runs_were(made):
+    assert [row.name for row in made(seeds=1).rows][-3:] == ["statistics", "adgcl-opt", "graphcl-opt"]
+    assert row_title("graphcl-opt") == "GraphCL-OPT"
+    for cell in made("graphcl-opt", seeds=1, pretraining=NARROW).cells:
+        runs = [job.needs.plan.run for job in cell.jobs[0]]
+        rates = [(rate, epochs) for rate in (0.0001, 0.001, 0.01) for epochs in (20, 100)]
+        assert [(run.method.lr, run.training.epochs) for run in runs] == rates
 
 
 def test_as_published_a_row_that_starts_from_a_checkpoint_shares_its_head_among_folds(made):

@@ -101,7 +101,7 @@ def _on_its_base(tree: dict[str, Any], trees: dict[str, dict[str, Any]]) -> dict
 
 def is_row(name: str) -> bool:
     """Whether some family has a preset of this name."""
-    return any(f"{name}-{family}" in presets() for family in (*_LIKE, "tu"))
+    return any(preset.row == name for preset in presets().values())
 
 
 def runs_here(name: str) -> bool:
