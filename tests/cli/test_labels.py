@@ -58,6 +58,24 @@ def test_what_cannot_be_is_said_before_anything_is_trained(run, tmp_path):
     assert unlabelled.code == 1 and "no labels" in unlabelled.err
 
 
+@pytest.mark.parametrize(
+    ("assignment", "option"),
+    [
+        ("label_rate=0.5", "--rates"),
+        ("protocol.label_rate=0.5", "--rates"),
+        ("num_folds=3", "--folds"),
+        ("mode=as_published", "adgcl evaluate"),
+        ("protocol.validation=fold", "adgcl evaluate"),
+        ("seed=1", "--seeds"),
+        ("start_from=zinc-gin", "--encoder"),
+    ],
+)
+def test_settings_that_would_break_what_the_table_says_are_refused(run, tmp_path, assignment, option):
+    answer = run("labels", str(write_tu(tmp_path / "TOYS")), "--rates", "100", *QUICK, "--set", assignment)
+    assert answer.code == 1 and assignment.partition("=")[0] in answer.err and option in answer.err
+    assert not Path("runs").exists()
+
+
 def test_a_rate_that_is_too_small_is_left_out_of_others(run, tmp_path):
     data = write_tu(tmp_path / "TOYS")
     answer = run("labels", str(data), "--rates", "1", "100", *QUICK, "-q")

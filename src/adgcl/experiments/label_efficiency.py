@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from adgcl.core.errors import DataError, Interrupted
+from adgcl.core.errors import ConfigError, DataError, Interrupted
 from adgcl.core.files import ensure_folder
 from adgcl.core.provenance import available_cores
 from adgcl.experiments.evaluation import Watcher
@@ -23,6 +23,17 @@ from adgcl.protocols.fold_training import HEAD
 from adgcl.protocols.label_parts import labelled_parts
 
 RATES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
+# Settings that every curve must have as promised, and what to use in place of --set.
+_ELSEWHERE = "Use `adgcl evaluate --protocol semi_supervised` for other ways to evaluate."
+_PROMISED = {
+    "protocol.label_rate": "Give the shares with --rates, in percent.",
+    "protocol.num_folds": "Give their number with --folds.",
+    "protocol.mode": _ELSEWHERE,
+    "protocol.validation": _ELSEWHERE,
+    "protocol.name": _ELSEWHERE,
+    "training.seed": "Give their number with --seeds.",
+    "training.start_from": "Give the run with --encoder, as a curve of its own.",
+}
 
 
 @dataclass(frozen=True)
@@ -81,6 +92,7 @@ class LabelPlan:
 def plan_labels(data: LoadedSource, request: LabelRequest) -> LabelPlan:
     """Check data and rates and lay out the work; rates at which some fold has too few labels are left out."""
     check_labels(data.content)
+    _check_assignments(request.assignments)
     labels, notes = _usable(data, request)
     threads = max(1, available_cores() // (request.jobs or available_cores()))
     found, skipped = ways(data, request.method, request.work, request.encoders, request.pretraining, threads)
@@ -113,6 +125,16 @@ def run_labels(plan: LabelPlan, watcher: Watcher | None = None) -> Efficiency:
     failed = [f"{job}: {gap.detail}" for job, gap in schedule.gaps.items() if gap.detail]
     unfinished = sum(job.result() is None for job in jobs)
     return Efficiency(plan.data, scores, (*plan.notes, *dict.fromkeys(failed)), unfinished)
+
+
+def _check_assignments(assignments: tuple[str, ...]) -> None:
+    """Refuse settings that would make points of other shares, folds or labels than the table says."""
+    short = {key.partition(".")[2]: hint for key, hint in _PROMISED.items()}
+    for assignment in assignments:
+        key = assignment.partition("=")[0].strip()
+        hint = _PROMISED.get(key) or short.get(key)
+        if hint:
+            raise ConfigError(f"`adgcl labels` decides about {key} itself.", hint)
 
 
 def _usable(data: LoadedSource, request: LabelRequest) -> tuple[dict[float, float], list[str]]:
