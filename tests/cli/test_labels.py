@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from adgcl.training.packaged import packaged_encoders
 from tests.cli.conftest import write_tu
 
 QUICK = (
@@ -37,12 +38,14 @@ def test_graphs_get_a_table_a_plot_and_a_sentence(run, tmp_path):
 @pytest.mark.parametrize(("label", "metric"), [("alcohol", "rocauc"), ("weight", "rmse")])
 def test_a_table_of_molecules_is_compared_with_fingerprints(run, tmp_path, label, metric):
     data = smiles_table(tmp_path / "m.csv")
-    narrow = ("--set", "encoder.hidden_dim=8", "--pretrain-set", "encoder.hidden_dim=8")
+    narrow = ("--set", "encoder.hidden_dim=8")
     answer = run("labels", str(data), "--label-column", label, "--rates", "50", *QUICK, *narrow, "--json")
     assert answer.code == 0, answer.text
     tree = json.loads(answer.out)
     assert {row["metric"] for row in tree["points"]} == {metric}
-    assert {row["curve"] for row in tree["points"]} >= {"no pre-training", "AD-GCL pre-training", "ECFP fingerprints"}
+    ours, curves = {"no pre-training", "AD-GCL pre-training", "ECFP fingerprints"}, {p["curve"] for p in tree["points"]}
+    assert curves == {*ours, *packaged_encoders()} and "zinc-gin" in curves
+    assert tree["unfinished_jobs"] == 0 and not tree["notes"]
 
 
 def test_what_cannot_be_is_said_before_anything_is_trained(run, tmp_path):
@@ -56,6 +59,20 @@ def test_what_cannot_be_is_said_before_anything_is_trained(run, tmp_path):
     assert method.code == 1 and "graphcl" in method.err
     unlabelled = run("labels", str(smiles_table(tmp_path / "m.csv")), *QUICK)
     assert unlabelled.code == 1 and "no labels" in unlabelled.err
+
+
+def test_work_that_fails_is_said_and_is_nothing_to_resume(run, tmp_path, monkeypatch):
+    from adgcl.protocols.pretraining import Pretraining
+
+    def fails(*given, **named):
+        raise RuntimeError("no more weights")
+
+    monkeypatch.setattr(Pretraining, "run_seed", fails)
+    answer = run("labels", str(write_tu(tmp_path / "TOYS")), "--rates", "100", *QUICK, "--json")
+    assert answer.code == 0, answer.text
+    tree = json.loads(answer.out)
+    assert tree["unfinished_jobs"] == 0 and any("no more weights" in note for note in tree["notes"])
+    assert {row["curve"] for row in tree["points"]} == {"no pre-training", "graph statistics"}
 
 
 @pytest.mark.parametrize(

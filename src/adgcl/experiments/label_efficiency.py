@@ -11,6 +11,7 @@ import numpy as np
 
 from adgcl.core.errors import ConfigError, DataError, Interrupted
 from adgcl.core.files import ensure_folder
+from adgcl.core.gaps import Gap
 from adgcl.core.provenance import available_cores
 from adgcl.experiments.evaluation import Watcher
 from adgcl.experiments.jobs import Job
@@ -123,8 +124,13 @@ def run_labels(plan: LabelPlan, watcher: Watcher | None = None) -> Efficiency:
     if not scores:
         raise next(iter(schedule.errors.values()), DataError("No job was finished.", "Give it more time."))
     failed = [f"{job}: {gap.detail}" for job, gap in schedule.gaps.items() if gap.detail]
-    unfinished = sum(job.result() is None for job in jobs)
+    unfinished = sum(job.result() is None and not _is_final(schedule.gaps.get(job)) for job in jobs)
     return Efficiency(plan.data, scores, (*plan.notes, *dict.fromkeys(failed)), unfinished)
+
+
+def _is_final(gap: Gap | None) -> bool:
+    """Whether the same command would end in the same gap again."""
+    return gap is not None and gap.status in ("failed", "not applicable")
 
 
 def _check_assignments(assignments: tuple[str, ...]) -> None:
