@@ -130,12 +130,7 @@ def _protocol_config(kind: type[Config], tree: Tree) -> ProtocolConfig:
 
 def _protocol_name(request: Request, file: Tree, preset: Preset, default: str) -> str:
     """The one the user names, the preset's, the method's own, the table's, or the usual one."""
-    asked = (
-        _assigned(request, "protocol.name")
-        or request.flags.get("protocol", {}).get("name")
-        or file.get("protocol", {}).get("name")
-    )
-    method = METHODS[preset.method]
+    asked, method = _asked_protocol(request, file), METHODS[preset.method]
     only = method.protocol
     if asked and only and asked not in (only, *method.other_protocols):
         known = " or ".join(map(repr, (only, *method.other_protocols)))
@@ -152,6 +147,12 @@ def _protocol_name(request: Request, file: Tree, preset: Preset, default: str) -
             f"Use --method supervised; an encoder that {preset.method} has trained goes in by --set start_from=RUN.",
         )
     return name
+
+
+def _asked_protocol(request: Request, file: Mapping[str, Any]) -> str:
+    """The protocol that the user names, or nothing."""
+    named = (_assigned(request, "protocol.name"), *(t.get("protocol", {}).get("name") for t in (request.flags, file)))
+    return str(next(filter(None, named), ""))
 
 
 def _encoder_name(request: Request, file: Tree, preset: Preset, saved: RunConfig | None) -> str:
@@ -177,7 +178,7 @@ def _row_and_preset(
     asked = _assigned(request, "method.name") or request.method or named(file, "method", "")
     if not request.preset:
         row = asked or (saved.method.name if saved else _default_row(dataset, request, file))
-        return row, preset_for(row, dataset)
+        return row, preset_for(row, dataset, _asked_protocol(request, file))
     preset = named_preset(request.preset)
     if asked not in ("", preset.row, preset.method):
         raise ConfigError(

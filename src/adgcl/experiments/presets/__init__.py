@@ -21,6 +21,8 @@ from adgcl.methods.base import METHODS
 from adgcl.protocols.base import DEFAULT_PROTOCOL
 from adgcl.protocols.selection import Mode
 
+# Protocols whose published runs have settings of their own for graphs that are not molecules: how their presets end.
+ENDINGS = {"semi_supervised": "semi"}
 # Families without a row in the paper borrow the settings of the one they resemble.
 _LIKE = {"ogb": "ogb", "freesolv": "ogb", "moleculenet": "ogb", "smiles": "ogb", "zinc": "zinc", "ppi": "ppi"}
 
@@ -133,20 +135,24 @@ def named_preset(name: str) -> Preset:
     return shipped[name]
 
 
-def preset_for(method: str, dataset: Dataset) -> Preset:
-    """The preset of a row for the family of `dataset`; a method without one gets that family's encoder settings."""
+def preset_for(method: str, dataset: Dataset, protocol: str = "") -> Preset:
+    """The preset of a row for the family of `dataset`; a method without one gets that family's encoder settings.
+
+    A protocol that the user names may have presets of its own.
+    """
     # Your own molecules are like OGB's, your own graphs like those of TU.
     family = _LIKE.get(dataset.origin.family, "tu" if dataset.smiles is None else "ogb")
     shipped = presets()
-    for name in (dataset.origin.family, family):
+    special = ENDINGS.get(protocol, "") if dataset.smiles is None else ""
+    for name in (special, dataset.origin.family, family):
         if f"{method}-{name}" in shipped:
             return shipped[f"{method}-{name}"]
     base = shipped[f"adgcl-{family}"]
     settings = {**base.settings, "method": {"name": method}}
     # How embeddings are evaluated says nothing about a method with a protocol of its own.
     own = METHODS[method].protocol if method in METHODS else ""
-    protocol = base.protocol if own in ("", DEFAULT_PROTOCOL) else {}
-    return Preset(f"{method}-{family}", family=family, settings=settings, protocol=protocol)
+    judged = base.protocol if own in ("", DEFAULT_PROTOCOL) else {}
+    return Preset(f"{method}-{family}", family=family, settings=settings, protocol=judged)
 
 
 def features_for(dataset: Dataset, mode: Mode) -> str:
