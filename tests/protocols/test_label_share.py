@@ -114,14 +114,21 @@ def test_a_split_of_the_data_is_kept():
     assert len(whole.train) + len(whole.valid) == 100, "validation graphs are labels like others"
 
 
+def advised(error: DataError | ConfigError) -> float:
+    """The share of labels that the hint of an error says to use."""
+    assert error.hint is not None
+    return float(error.hint.partition("label_rate=")[2].split()[0].rstrip(".,"))
+
+
+@pytest.mark.parametrize("counts", [[150, 40, 10], [200, 100, 13]])
 @pytest.mark.parametrize("mode", ["as_published", "strict"])
-def test_too_few_labels_name_the_smallest_share_that_works(mode):
-    y = drawn([150, 40, 10])
+def test_too_few_labels_name_the_smallest_share_that_works(mode, counts):
+    y = drawn(counts)
     with pytest.raises(DataError, match="not all 3 classes") as caught:
         labelled_parts(dataset(y), mode, 0, 10, 0.02)
-    smallest = float(caught.value.hint.partition("label_rate=")[2].split()[0])
-    works = 1 / round(1 / smallest) if mode == "as_published" else smallest
+    works = advised(caught.value)
     assert len(labelled_parts(dataset(y), mode, 0, 10, works)) == 10
+    assert ("or more" in caught.value.hint) == (mode == "strict"), "as published, most larger shares are none"
     lower = 1 / (round(1 / works) + 1) if mode == "as_published" else works - 0.004
     with pytest.raises(DataError, match="smallest share"):
         labelled_parts(dataset(y), mode, 0, 10, lower)
@@ -141,7 +148,9 @@ def test_a_share_without_any_label_and_a_class_that_only_tests_have():
 def test_only_whole_numbers_of_parts_are_published():
     with pytest.raises(ConfigError, match="one of several equal parts") as caught:
         published_share(np.zeros((40, 1)), CLASSES, 0.3)
-    assert "0.3333" in caught.value.hint
+    third = published_share(np.zeros((40, 1)), CLASSES, 1 / 3)
+    assert advised(caught.value) == 0.3333
+    np.testing.assert_array_equal(published_share(np.zeros((40, 1)), CLASSES, 0.3333), third)
     assert not teaches(np.array([[0.0], [1.0]]), CLASSES, np.array([0]))
     assert teaches(np.array([[0.5], [1.5], [1.5]]), VALUES, np.array([0, 2]))
     assert not teaches(np.array([[0.5], [1.5], [1.5]]), VALUES, np.array([1, 2]))

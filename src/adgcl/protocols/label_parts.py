@@ -82,7 +82,7 @@ def _published_shares(data: Labelled, trains: list[Ints], rate: float) -> list[I
         if not label_share.teaches(data.y[train], task, share):
             fewer = range(round(1 / rate) - 1, 0, -1)
             works = next((k for k in fewer if all(_teaches(data.y[train], task, k) for train in trains)), 0)
-            raise label_share.too_few(rate, len(share), len(train), task, 1 / works if works else 2.0)
+            raise label_share.too_few(rate, len(share), len(train), task, 1 / works if works else 2.0, exact=True)
     return [train[share] for train, share in zip(trains, shares, strict=True)]
 
 
