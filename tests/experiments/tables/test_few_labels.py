@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from adgcl.core.errors import ConfigError
 from adgcl.core.records import read_records
 from adgcl.experiments.planning import Plan
 from adgcl.experiments.presets import row_title
@@ -109,6 +110,16 @@ def _before(planned: Plan) -> Any:
     tree = full_settings(planned.run, planned.protocol)
     del tree["protocol"]["shared_head"]
     return read_settings(tree, planned.protocol.name)
+
+
+def test_options_that_a_table_would_pass_over_are_refused(made):
+    for about, option in (({"encoders": {"adgcl": "zinc-gin"}}, "--encoder"), ({"corpus": "ZINC-250K"}, "--corpus")):
+        with pytest.raises(ConfigError, match=f"table3 takes no {option}"):
+            made("adgcl", **about)
+        with pytest.raises(ConfigError, match=f"table1-tu takes no {option}"):
+            made("adgcl", table=layout("table1-tu"), pretraining=(), **about)
+    with pytest.raises(ConfigError, match="table1-tu takes no --pretrain-set"):
+        made("adgcl", table=layout("table1-tu"))
 
 
 def test_a_row_without_a_preset_is_a_gap(made):
