@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from adgcl.experiments.label_efficiency import LabelRequest, plan_labels
+from adgcl.experiments.source import LoadedSource, Source
 from adgcl.training.packaged import packaged_encoders
 from tests.cli.conftest import write_tu
 
@@ -91,6 +93,15 @@ def test_settings_that_would_break_what_the_table_says_are_refused(run, tmp_path
     answer = run("labels", str(write_tu(tmp_path / "TOYS")), "--rates", "100", *QUICK, "--set", assignment)
     assert answer.code == 1 and assignment.partition("=")[0] in answer.err and option in answer.err
     assert not Path("runs").exists()
+
+
+def test_a_class_with_one_graph_is_named_and_a_constant_target_refused(run, tmp_path):
+    rows = [f"{'C' * n},{'odd' if n == 1 else 'even' if n % 2 else 'tiny'},1.5" for n in range(1, 31)]
+    (tmp_path / "m.csv").write_text("smiles,kind,level\n" + "\n".join(rows) + "\n")
+    loaded = LoadedSource.of(Source("m.csv", label_columns=("kind",)))
+    assert "Class odd has 1 labelled graph" in " ".join(plan_labels(loaded, LabelRequest(folds=3, seeds=1)).notes)
+    constant = run("labels", "m.csv", "--label-column", "level", "--task", "regression", "--rates", "100", *QUICK)
+    assert constant.code == 1 and "nothing to predict" in constant.err
 
 
 def test_a_rate_that_is_too_small_is_left_out_of_others(run, tmp_path):

@@ -10,7 +10,7 @@ from adgcl.core.errors import ConfigError, DataError
 from adgcl.core.schema import Task
 from adgcl.data.dataset import Dataset, Origin
 from adgcl.data.load import load_dataset
-from adgcl.protocols.label_parts import labelled_parts
+from adgcl.protocols.label_parts import absent_classes, labelled_parts
 from adgcl.protocols.label_share import published_share, stratified_order, teaches
 from tests.graph_cases import random_store
 
@@ -134,15 +134,34 @@ def test_too_few_labels_name_the_smallest_share_that_works(mode, counts):
         labelled_parts(dataset(y), mode, 0, 10, lower)
 
 
-def test_a_share_without_any_label_and_a_class_that_only_tests_have():
+def test_a_share_without_any_label_and_too_few_graphs_for_the_folds():
     y = drawn([50, 50])
     with pytest.raises(DataError, match="no labelled graph"):
         labelled_parts(dataset(y, Task("multiclass", num_classes=2)), "strict", 0, 10, 0.001)
     with pytest.raises(DataError, match="too few for 10 folds"):
         labelled_parts(dataset(y[:15], Task("multiclass", num_classes=2)), "strict", 0, 10, 0.5)
-    alone = np.r_[np.zeros(60), np.ones(60), 2.0]
-    parts = labelled_parts(dataset(alone), "strict", 0, 10, 1.0)
-    assert any(2.0 in alone[part.test] for part in parts), "where a class has one graph, nothing else can be done"
+
+
+@pytest.mark.parametrize(("mode", "graphs", "lacking"), [("strict", 1, 2), ("as_published", 1, 1), ("strict", 3, 0)])
+def test_a_class_that_some_fold_cannot_learn_is_named(mode, graphs, lacking):
+    """Where a class has one graph, no rate helps: the other classes are still worth a score."""
+    task = Task("multiclass", num_classes=3, names=("low", "high", "odd"))
+    data = dataset(np.r_[np.zeros(60), np.ones(60), [2.0] * graphs], task)
+    parts = labelled_parts(data, mode, 0, 10, 1.0)
+    note = f"Class odd has 1 labelled graph: no label of it was shown in {lacking} of 10 folds."
+    assert absent_classes(data, parts) == ([note] if lacking else [])
+
+
+@pytest.mark.parametrize("mode", ["as_published", "strict"])
+def test_where_all_labels_are_the_same_there_is_nothing_to_predict(mode):
+    for task in (VALUES, CLASSES, Task("binary")):
+        with pytest.raises(DataError, match="nothing to predict"):
+            labelled_parts(dataset(np.ones(60), task), mode, 0, 10, 0.5)
+    split = {"train": np.arange(40), "valid": np.arange(40, 50), "test": np.arange(50, 60)}
+    for task, lacks in ((VALUES, "different values"), (Task("multiclass", num_classes=2), "all 2 classes")):
+        learns_nothing = dataset(np.r_[np.ones(40), np.zeros(20)], task, split)
+        with pytest.raises(DataError, match=f"not {lacks}, and no share would be enough"):
+            labelled_parts(learns_nothing, "strict", 0, 10, 0.5)
 
 
 def test_only_whole_numbers_of_parts_are_published():

@@ -91,6 +91,14 @@ def test_folds_share_the_untrained_head_only_of_a_checkpoint(tmp_path, shared, s
     assert len({seed for *_, seed in states}) == 6, "the order of graphs and the noise stay those of each fold"
 
 
+def test_a_record_names_the_class_that_some_fold_could_not_learn():
+    y = np.r_[np.zeros(45), np.ones(44), 2.0][:, None]
+    data = Dataset("toy", dataset().store.with_labels(y, Task("multiclass", num_classes=3)), Origin("own"))
+    made = protocol("strict", label_rate=1.0)
+    record = make_record(made, data, config(epochs=1), "head", [made.run_seed(data, config(epochs=1))])
+    assert "Class 2 has 1 labelled graph: no label of it was shown in 2 of 3 folds." in record.notes
+
+
 def test_published_figures_stand_only_beside_the_published_rate():
     assert protocol("as_published", label_rate=0.1).comparable and not protocol("as_published").comparable
 

@@ -21,7 +21,7 @@ from adgcl.experiments.source import LoadedSource
 from adgcl.jobs.executor import EXECUTORS
 from adgcl.protocols.base import check_labels
 from adgcl.protocols.fold_training import HEAD
-from adgcl.protocols.label_parts import labelled_parts
+from adgcl.protocols.label_parts import absent_classes, labelled_parts
 
 RATES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
 # Settings that every curve must have as promised, and what to use in place of --set.
@@ -150,8 +150,8 @@ def _usable(data: LoadedSource, request: LabelRequest) -> tuple[dict[float, floa
     problem: DataError | None = None
     for rate in sorted(set(request.rates)):
         try:
-            counts = [
-                len(part.train) + len(part.valid)
+            parts = [
+                part
                 for seed in range(request.seeds)
                 for part in labelled_parts(data.content, "strict", seed, request.folds, rate, "labels")
             ]
@@ -159,10 +159,11 @@ def _usable(data: LoadedSource, request: LabelRequest) -> tuple[dict[float, floa
             problem = error
             notes.append(f"{100 * rate:g} % is left out. {error.message}")
         else:
-            labels[rate] = float(np.mean(counts))
+            labels[rate] = float(np.mean([len(part.train) + len(part.valid) for part in parts]))
+            notes += absent_classes(data.content, parts)
     if problem is not None and not labels:
         raise DataError(problem.message, "Give larger --rates, in percent, or label more graphs.") from problem
-    return labels, notes
+    return labels, list(dict.fromkeys(notes))
 
 
 def _judging(rate: float, folds: int) -> dict[str, Any]:

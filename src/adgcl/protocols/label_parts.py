@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
@@ -33,6 +34,7 @@ def labelled_parts(
     the last epoch counts).
     """
     data = check_labelled(np.zeros((len(dataset), 1)), labels_of(dataset), dataset.task)
+    _check_different(data)
     pools = _split_pools(dataset, data) if dataset.split is not None else _fold_pools(data, mode, seed, num_folds)
     if mode == "as_published":
         shares = _published_shares(data, [_whole(pool) for pool in pools], rate)
@@ -42,6 +44,29 @@ def labelled_parts(
     chosen = [_spared(shown, data) if spare else (shown, pool.valid) for shown, pool in zip(shares, pools, strict=True)]
     parts = [Part(np.sort(shown), np.sort(valid), pool.test) for (shown, valid), pool in zip(chosen, pools)]
     return scorable_parts(dataset, parts)
+
+
+def absent_classes(dataset: Dataset, parts: Sequence[Part]) -> list[str]:
+    """A remark for each class of which some fold saw no label, because the class has too few graphs."""
+    y, task = labels_of(dataset), dataset.task
+    if task.kind == "regression" or y.shape[1] != 1:
+        return []
+    said = []
+    for number, count in zip(*np.unique(y[~np.isnan(y)], return_counts=True), strict=True):
+        without = sum(number not in y[part.train] for part in parts)
+        if without:
+            named = task.names[int(number)] if task.kind == "multiclass" and task.names else f"{number:g}"
+            graphs = "1 labelled graph" if count == 1 else f"{count} labelled graphs"
+            said.append(f"Class {named} has {graphs}: no label of it was shown in {without} of {len(parts)} folds.")
+    return said
+
+
+def _check_different(data: Labelled) -> None:
+    if all(len(np.unique(column[np.isfinite(column)])) < 2 for column in data.y.T):
+        raise DataError(
+            "All labelled graphs have the same label: there is nothing to predict.",
+            "Check which column of the table holds the labels.",
+        )
 
 
 def _split_pools(dataset: Dataset, data: Labelled) -> list[Part]:

@@ -70,11 +70,14 @@ def share_size(count: int, rate: float) -> int:
 def fewest_labels(y: Floats, task: Task, order: Ints) -> int:
     """How long a beginning of `order` must be to have every class of `y`, or two different values.
 
-    With several tasks one label has to do: each of them may have its own graphs.
+    Longer than `order` if all labels of `y` are the same. With several tasks one label has to do: each of them may have
+    its own graphs.
     """
     if y.shape[1] != 1:
         return 1
     _, first = np.unique(y[order, 0], return_index=True)
+    if len(first) < 2:
+        return len(order) + 1
     needed = np.sort(first)[:2] if task.kind == "regression" else first
     return int(needed.max()) + 1
 

@@ -16,7 +16,7 @@ from adgcl.graphs.store.store import GraphStore
 from adgcl.methods.base import METHODS
 from adgcl.protocols.base import PROTOCOLS, Protocol, ProtocolConfig, epoch_seconds
 from adgcl.protocols.fold_training import HEAD, Course, train_folds
-from adgcl.protocols.label_parts import Validation, labelled_parts
+from adgcl.protocols.label_parts import Validation, absent_classes, labelled_parts
 from adgcl.protocols.parts import Part, labels_of
 from adgcl.protocols.probes import probe_parts
 from adgcl.protocols.seed_run import SeedRun
@@ -132,6 +132,9 @@ class SemiSupervised(Protocol):
         if not METHODS[run.method.name].trains:
             return [shown, "Nothing but a linear probe was trained, and no epoch was chosen."]
         return [shown, *([_LEAKY] if self.config.mode == "as_published" else []), note_of_start(run)]
+
+    def data_notes(self, dataset: Dataset, seeds: Sequence[int]) -> list[str]:
+        return absent_classes(dataset, [part for seed in seeds for part in self._parts(dataset, seed)])
 
     def remarks(self, chosen: Sequence[Selected], scale: float) -> list[str]:
         folds = [np.array(one.test_folds)[~np.isnan(one.test_folds)] * scale for one in chosen]
