@@ -63,6 +63,26 @@ def test_what_cannot_be_is_said_before_anything_is_trained(run, tmp_path):
     assert unlabelled.code == 1 and "no labels" in unlabelled.err
 
 
+def test_only_methods_that_can_be_used_are_advised(run, tmp_path):
+    graphs, molecules = write_tu(tmp_path / "TOYS"), smiles_table(tmp_path / "m.csv")
+    for data, method, known, unusable in (
+        ((graphs,), "supervised", "gae", {"supervised", "no_pretrain", "statistics", "adgcl-opt"}),
+        ((molecules, "--label-column", "alcohol"), "gae", "graphcl", {"gae", "ss_gcn_a", "ecfp"}),
+    ):
+        answer = run("labels", *data, "--method", method, *QUICK)
+        advised = answer.err.partition("Known: ")[2].split(".")[0].split(", ")
+        assert answer.code == 1 and known in advised and not unusable & set(advised)
+
+
+def test_too_few_labels_for_the_folds_are_no_matter_of_rates(run, tmp_path):
+    (tmp_path / "few.csv").write_text("smiles,active\nC,1\nCC,0\nCCC,1\nCCCC,\n")
+    few = run("labels", "few.csv", "--label-column", "active", *QUICK)
+    assert few.code == 1 and "too few for 3 folds" in few.err and "at least 6" in few.err
+    assert "--rates" not in few.err and "fewer folds" not in few.err
+    more = run("labels", "few.csv", "--label-column", "active", *QUICK, "--folds", "5")
+    assert more.code == 1 and "fewer folds with --folds 3" in more.err
+
+
 def test_work_that_fails_is_said_and_is_nothing_to_resume(run, tmp_path, monkeypatch):
     from adgcl.protocols.pretraining import Pretraining
 

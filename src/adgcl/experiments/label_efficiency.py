@@ -162,8 +162,15 @@ def _usable(data: LoadedSource, request: LabelRequest) -> tuple[dict[float, floa
             labels[rate] = float(np.mean([len(part.train) + len(part.valid) for part in parts]))
             notes += absent_classes(data.content, parts)
     if problem is not None and not labels:
-        raise DataError(problem.message, "Give larger --rates, in percent, or label more graphs.") from problem
+        raise DataError(problem.message, _in_own_options(problem.hint or "")) from problem
     return labels, list(dict.fromkeys(notes))
+
+
+def _in_own_options(hint: str) -> str:
+    """The advice of the protocol in terms of this command."""
+    if "label_rate=" in hint:
+        return "Give larger --rates, in percent, or label more graphs."
+    return hint.replace("--set num_folds=", "--folds ")
 
 
 def _judging(rate: float, folds: int) -> dict[str, Any]:

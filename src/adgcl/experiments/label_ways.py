@@ -88,8 +88,8 @@ def ways(
     molecules = data.content.smiles is not None
     ending = _MOLECULES if molecules else ENDING
     preset = f"{method}-{ending}"
-    if preset not in presets() or METHODS[presets()[preset].method].needs_labels:
-        known = sorted(p.removesuffix(f"-{ENDING}") for p in presets() if p.endswith(f"-{ENDING}"))
+    known = _pretraining_rows(ending)
+    if method not in known:
         raise ConfigError(
             f"There are no settings for pre-training {data.name} by {method!r}.", f"Known: {', '.join(known)}."
         )
@@ -107,6 +107,12 @@ def ways(
     title = "ECFP fingerprints" if molecules else "graph statistics"
     probe = Way(title, "floor", Request(floor, preset=f"{floor}-{ending}"), data, work)
     return [*found, *started, probe], skipped
+
+
+def _pretraining_rows(ending: str) -> list[str]:
+    """The rows that learn without labels, and whose settings are neither chosen nor taken from others."""
+    rows = [p for p in presets().values() if p.name == f"{p.row}-{ending}" and not (p.tune or p.take)]
+    return sorted(p.row for p in rows if METHODS[p.method].trains and not METHODS[p.method].needs_labels)
 
 
 def _started(

@@ -22,6 +22,7 @@ from adgcl.protocols.solvers.arrays import Floats, Ints
 Validation = Literal["fold", "labels"]
 # With fewer labels than this, none is spared to choose the epoch; with more, one in five is.
 _FEWEST_TO_SPARE, _SPARED = 50, 5
+_FEWEST_FOLDS = 3  # one to learn from, one that chooses the epoch, one that tests
 
 
 def labelled_parts(
@@ -79,9 +80,10 @@ def _fold_pools(data: Labelled, mode: Mode, seed: int, num_folds: int) -> list[P
     ids = np.flatnonzero(data.has_label)
     y, task = data.y[ids], data.task
     if len(ids) < 2 * num_folds:
+        fewer = f", or use fewer folds with --set num_folds={_FEWEST_FOLDS}" if num_folds > _FEWEST_FOLDS else ""
         raise DataError(
             f"{len(ids)} labelled graphs are too few for {num_folds} folds.",
-            "Label more of them, or use fewer folds with --set num_folds=3.",
+            f"Label at least {2 * num_folds} of them{fewer}.",
         )
     if mode == "as_published":
         folds = label_share.published_folds(y, task, num_folds)
