@@ -48,6 +48,8 @@ def test_a_table_of_molecules_is_compared_with_fingerprints(run, tmp_path, label
     ours, curves = {"no pre-training", "AD-GCL pre-training", "ECFP fingerprints"}, {p["curve"] for p in tree["points"]}
     assert curves == {*ours, *packaged_encoders()} and "zinc-gin" in curves
     assert tree["unfinished_jobs"] == 0 and not tree["notes"]
+    said = {name: next(text for text in tree["sentences"] if name in text) for name in ("zinc-gin", "AD-GCL")}
+    assert "a smaller network from scratch" in said["zinc-gin"].lower() and "scratch" not in said["AD-GCL"]
 
 
 def test_what_cannot_be_is_said_before_anything_is_trained(run, tmp_path):

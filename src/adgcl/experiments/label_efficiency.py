@@ -55,12 +55,17 @@ class LabelRequest:
 
 @dataclass(frozen=True)
 class Scored:
-    """The scores of one way of learning with one share of the labels, a value for each seed that is finished."""
+    """The scores of one way of learning with one share of the labels, a value for each seed that is finished.
+
+    `scratch` says what the network that is trained from scratch is beside its own: `smaller`, `larger`, `other`, or
+    nothing if it is the same.
+    """
 
     way: Way
     rate: float
     labels: float
     values: tuple[float, ...]
+    scratch: str = ""
 
 
 @dataclass(frozen=True)
@@ -196,4 +201,15 @@ def _scored(plan: LabelPlan, way: Way, rate: float) -> Scored | None:
         for job in plan.jobs[way, rate]
         if (result := job.result()) is not None
     ]
-    return Scored(way, rate, plan.labels[rate], tuple(values)) if values else None
+    return Scored(way, rate, plan.labels[rate], tuple(values), _scratch(plan, way, rate)) if values else None
+
+
+def _scratch(plan: LabelPlan, way: Way, rate: float) -> str:
+    """How the network from scratch differs from that of a way that starts from an encoder."""
+    if way.kind != "pretrained":
+        return ""
+    alone = next(jobs[0] for (other, share), jobs in plan.jobs.items() if other.kind == "none" and share == rate)
+    ours, theirs = (job.outline.run.encoder for job in (plan.jobs[way, rate][0], alone))
+    if ours.hidden_dim != theirs.hidden_dim:
+        return "smaller" if theirs.hidden_dim < ours.hidden_dim else "larger"
+    return "" if ours.shape() == theirs.shape() else "other"
