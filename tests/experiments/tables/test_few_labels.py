@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +17,7 @@ from adgcl.experiments.tables.reproduction import Reproduction, TableRequest, op
 from adgcl.protocols.identity import full_settings, read_settings, settings_of
 from adgcl.published import layout
 from adgcl.reports.comparison import compare_outcomes
+from adgcl.reports.comparison_files import to_csv
 from adgcl.reports.comparison_tables import main_table, notes
 
 NARROW = ("encoder.hidden_dim=8", "encoder.num_layers=2")
@@ -56,6 +59,10 @@ def test_both_modes_learn_from_one_pre_training_of_each_seed(made, tmp_path):
     lines = [[cell.plain for cell in row.cells][:2] for row in main_table(compared).rows]
     assert lines[:2] == [["No Pre-Train", "as_published, leaky"], ["", "strict"]]
     assert lines[4][1] == "as_published", "no epoch was chosen for what is only counted"
+    leaky = {(row["method"], row["mode"]): row["leaky"] for row in csv.DictReader(io.StringIO(to_csv(compared)))}
+    assert {place for place, said in leaky.items() if said == "True"} == {
+        ("no_pretrain", "as_published"), ("adgcl", "as_published"),
+    }  # fmt: skip
     said = notes(compared)
     assert any(note.startswith("Leaky:") and "(mode as_published)" in note for note in said)
     assert sum("over the folds of a seed" in note for note in said) == 2
