@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from adgcl.data.dataset import Dataset, Origin
-from adgcl.experiments.presets import preset_for
+from adgcl.experiments.presets import preset_for, presets
 from adgcl.training.run_config import resolve
 from tests.graph_cases import random_store
 
@@ -33,6 +33,18 @@ def test_every_rival_has_a_preset_with_the_common_encoder(method, family):
 def test_the_star_is_published_only():
     assert run("graphcl", "tu", "as_published").method.star_subgraph
     assert run("graphcl", "ogb", "as_published").method.star_subgraph
+
+
+def test_few_labels_have_the_faults_of_their_authors_as_published():
+    modes = ("as_published", "strict")
+    data = FAMILIES["tu"]
+    for row in ("graphcl", "graphcl-opt"):
+        published, strict = (resolve(presets()[f"{row}-semi"].settings_for(data, mode)).method for mode in modes)
+        assert (published.star_subgraph, published.subgraph_ratio) == (True, 0.2), "a fifth of the nodes is kept"
+        assert (strict.star_subgraph, strict.subgraph_ratio) == (False, 0.8)
+    published, strict = (resolve(presets()["joaov2-semi"].settings_for(data, mode)).method for mode in modes)
+    assert (published.head_per, strict.head_per) == ("epoch", "graph")
+    assert not published.star_subgraph, "JOAO's own code for few labels walks"
 
 
 @pytest.mark.parametrize("method", ["joao", "joaov2"])

@@ -6,7 +6,9 @@ from dataclasses import replace
 
 import pytest
 
+from adgcl.core.config import merged
 from adgcl.core.errors import ConfigError, UnknownNameError
+from adgcl.data.features import choose_features
 from adgcl.data.load import load_dataset
 from adgcl.experiments.planning import Request, plan
 from adgcl.experiments.presets import Preset, _on_its_base, is_row, presets
@@ -14,7 +16,8 @@ from adgcl.experiments.tables.rows import datasets_of, rows_of
 from adgcl.methods.base import METHODS
 from adgcl.published import layout, layouts
 from adgcl.training.run_config import resolve, sections_of
-from adgcl.training.trainer import build_method
+from adgcl.training.run_folder import RunFolder
+from adgcl.training.trainer import Trainer, build_method
 from tests.ppi_arrays import ppi_arrays, write_ppi
 
 
@@ -49,6 +52,29 @@ def test_a_preset_by_name_is_taken_whatever_the_data(toys):
         plan(dataset, Request(preset="adgcl-transfr"))
     with pytest.raises(ConfigError, match="is for adgcl, not graphcl"):
         plan(dataset, Request("graphcl", preset="adgcl-transfer"))
+
+
+def test_few_labels_have_presets_of_their_own_for_graphs(toys, tmp_path):
+    """The documented `adgcl evaluate --method supervised --protocol semi_supervised` runs what the tables run."""
+    dataset, judged = load_dataset(toys), {"protocol": {"name": "semi_supervised"}}
+    start = tmp_path / "start"
+    pretrained = plan(dataset, Request(preset="adgcl-semi", assignments=("training.epochs=0", "encoder.hidden_dim=8")))
+    store = choose_features(dataset.store, pretrained.run.data.features)
+    Trainer(pretrained.run, store, folder=RunFolder(start)).fit()
+    for about in ({"training": {"start_from": str(start)}}, {"encoder": {"hidden_dim": 8}}):
+        for mode in ("as_published", "strict"):
+            request = Request("supervised", flags=merged(judged, {"protocol": {"mode": mode}}, about))
+            chosen = plan(dataset, request)
+            assert chosen == plan(dataset, replace(request, preset="supervised-semi"))
+            run = chosen.run
+            assert (run.training.batch_size, run.training.merge_single) == (128, True)
+            assert (run.encoder.name, run.encoder.dropout) == ("resgcn", 0.0)
+            assert chosen.judging.shared_head == (mode == "as_published") and plan(dataset, chosen.request) == chosen
+    named = plan(dataset, Request("supervised", assignments=("protocol.name=semi_supervised",)))
+    assert named.run.encoder.name == "resgcn"
+    assert plan(dataset, Request("supervised")).run.encoder.name == "gin"
+    molecules = load_dataset(["CCO", "CCN", "c1ccccc1"])
+    assert plan(molecules, Request("supervised", flags=judged)).run.encoder.name == "gine"
 
 
 def test_own_data_gets_a_drop_budget_unless_something_else_is_asked_for(toys, data_dir):

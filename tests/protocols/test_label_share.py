@@ -10,7 +10,7 @@ from adgcl.core.errors import ConfigError, DataError
 from adgcl.core.schema import Task
 from adgcl.data.dataset import Dataset, Origin
 from adgcl.data.load import load_dataset
-from adgcl.protocols.label_parts import labelled_parts
+from adgcl.protocols.label_parts import absent_classes, labelled_parts
 from adgcl.protocols.label_share import published_share, stratified_order, teaches
 from tests.graph_cases import random_store
 
@@ -114,34 +114,62 @@ def test_a_split_of_the_data_is_kept():
     assert len(whole.train) + len(whole.valid) == 100, "validation graphs are labels like others"
 
 
+def advised(error: DataError | ConfigError) -> float:
+    """The share of labels that the hint of an error says to use."""
+    assert error.hint is not None
+    return float(error.hint.partition("label_rate=")[2].split()[0].rstrip(".,"))
+
+
+@pytest.mark.parametrize("counts", [[150, 40, 10], [200, 100, 13]])
 @pytest.mark.parametrize("mode", ["as_published", "strict"])
-def test_too_few_labels_name_the_smallest_share_that_works(mode):
-    y = drawn([150, 40, 10])
+def test_too_few_labels_name_the_smallest_share_that_works(mode, counts):
+    y = drawn(counts)
     with pytest.raises(DataError, match="not all 3 classes") as caught:
         labelled_parts(dataset(y), mode, 0, 10, 0.02)
-    smallest = float(caught.value.hint.partition("label_rate=")[2].split()[0])
-    works = 1 / round(1 / smallest) if mode == "as_published" else smallest
+    works = advised(caught.value)
     assert len(labelled_parts(dataset(y), mode, 0, 10, works)) == 10
+    assert ("or more" in caught.value.hint) == (mode == "strict"), "as published, most larger shares are none"
     lower = 1 / (round(1 / works) + 1) if mode == "as_published" else works - 0.004
     with pytest.raises(DataError, match="smallest share"):
         labelled_parts(dataset(y), mode, 0, 10, lower)
 
 
-def test_a_share_without_any_label_and_a_class_that_only_tests_have():
+def test_a_share_without_any_label_and_too_few_graphs_for_the_folds():
     y = drawn([50, 50])
     with pytest.raises(DataError, match="no labelled graph"):
         labelled_parts(dataset(y, Task("multiclass", num_classes=2)), "strict", 0, 10, 0.001)
     with pytest.raises(DataError, match="too few for 10 folds"):
         labelled_parts(dataset(y[:15], Task("multiclass", num_classes=2)), "strict", 0, 10, 0.5)
-    alone = np.r_[np.zeros(60), np.ones(60), 2.0]
-    parts = labelled_parts(dataset(alone), "strict", 0, 10, 1.0)
-    assert any(2.0 in alone[part.test] for part in parts), "where a class has one graph, nothing else can be done"
+
+
+@pytest.mark.parametrize(("mode", "graphs", "lacking"), [("strict", 1, 2), ("as_published", 1, 1), ("strict", 3, 0)])
+def test_a_class_that_some_fold_cannot_learn_is_named(mode, graphs, lacking):
+    """Where a class has one graph, no rate helps: the other classes are still worth a score."""
+    task = Task("multiclass", num_classes=3, names=("low", "high", "odd"))
+    data = dataset(np.r_[np.zeros(60), np.ones(60), [2.0] * graphs], task)
+    parts = labelled_parts(data, mode, 0, 10, 1.0)
+    note = f"Class odd has 1 labelled graph: no label of it was shown in {lacking} of 10 folds."
+    assert absent_classes(data, parts) == ([note] if lacking else [])
+
+
+@pytest.mark.parametrize("mode", ["as_published", "strict"])
+def test_where_all_labels_are_the_same_there_is_nothing_to_predict(mode):
+    for task in (VALUES, CLASSES, Task("binary")):
+        with pytest.raises(DataError, match="nothing to predict"):
+            labelled_parts(dataset(np.ones(60), task), mode, 0, 10, 0.5)
+    split = {"train": np.arange(40), "valid": np.arange(40, 50), "test": np.arange(50, 60)}
+    for task, lacks in ((VALUES, "different values"), (Task("multiclass", num_classes=2), "all 2 classes")):
+        learns_nothing = dataset(np.r_[np.ones(40), np.zeros(20)], task, split)
+        with pytest.raises(DataError, match=f"not {lacks}, and no share would be enough"):
+            labelled_parts(learns_nothing, "strict", 0, 10, 0.5)
 
 
 def test_only_whole_numbers_of_parts_are_published():
     with pytest.raises(ConfigError, match="one of several equal parts") as caught:
         published_share(np.zeros((40, 1)), CLASSES, 0.3)
-    assert "0.3333" in caught.value.hint
+    third = published_share(np.zeros((40, 1)), CLASSES, 1 / 3)
+    assert advised(caught.value) == 0.3333
+    np.testing.assert_array_equal(published_share(np.zeros((40, 1)), CLASSES, 0.3333), third)
     assert not teaches(np.array([[0.0], [1.0]]), CLASSES, np.array([0]))
     assert teaches(np.array([[0.5], [1.5], [1.5]]), VALUES, np.array([0, 2]))
     assert not teaches(np.array([[0.5], [1.5], [1.5]]), VALUES, np.array([1, 2]))

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+import torch
 from sklearn.linear_model import LogisticRegression
 
 from adgcl.core.schema import Task
@@ -16,7 +18,10 @@ from adgcl.protocols.probes import probe_parts
 from adgcl.protocols.recording import make_record
 from adgcl.protocols.selection import Evaluation, select
 from adgcl.protocols.semi_supervised import SemiSupervised, SemiSupervisedConfig
+from adgcl.training.checkpoints import load_checkpoint
 from adgcl.training.run_config import resolve
+from adgcl.training.run_folder import RunFolder
+from adgcl.training.start import encoder_weights
 from adgcl.training.trainer import Trainer
 from tests.graph_cases import random_store
 
@@ -59,6 +64,39 @@ def test_strict_the_validation_fold_chooses_for_each_fold():
     assert not any(note.startswith("Leaky:") for note in record.notes)
     folds = [np.std(row["folds"], ddof=1) for row in record.runs]
     assert f"± {np.mean(folds):.4g}" in record.notes[-1] and record.std is not None
+
+
+def start(tmp_path: Path) -> str:
+    Trainer(config("adgcl", epochs=1), dataset().store, folder=RunFolder(tmp_path / "start")).fit()
+    return str(tmp_path / "start")
+
+
+def first_state(folder: Path, fold: int) -> tuple[Any, Any, int]:
+    checkpoint = load_checkpoint(RunFolder(folder / f"fold-{fold}").checkpoint)
+    tensors = checkpoint.tensors
+    return tensors["network/head.weight"], encoder_weights(tensors), checkpoint.config.training.seed
+
+
+@pytest.mark.parametrize(("shared", "started"), [(True, True), (False, True), (True, False)])
+def test_folds_share_the_untrained_head_only_of_a_checkpoint(tmp_path, shared, started):
+    made = protocol("as_published", shared_head=shared)
+    run = config(epochs=0, start_from=start(tmp_path) if started else "")
+    for seed in (0, 1):
+        made.run_seed(dataset(), run.with_training(seed=seed), folder=tmp_path / str(seed))
+    states = [first_state(tmp_path / str(seed), fold) for seed in (0, 1) for fold in range(3)]
+    same = [torch.equal(states[0][0], head) for head, _, _ in states[1:]]
+    assert same == [shared and started] * 2 + [False] * 3, "another seed has another head"
+    weights = [torch.cat([value.flatten().double() for value in encoder.values()]) for _, encoder, _ in states]
+    assert all(torch.equal(weights[0], other) for other in weights[1:]) == started
+    assert len({seed for *_, seed in states}) == 6, "the order of graphs and the noise stay those of each fold"
+
+
+def test_a_record_names_the_class_that_some_fold_could_not_learn():
+    y = np.r_[np.zeros(45), np.ones(44), 2.0][:, None]
+    data = Dataset("toy", dataset().store.with_labels(y, Task("multiclass", num_classes=3)), Origin("own"))
+    made = protocol("strict", label_rate=1.0)
+    record = make_record(made, data, config(epochs=1), "head", [made.run_seed(data, config(epochs=1))])
+    assert "Class 2 has 1 labelled graph: no label of it was shown in 2 of 3 folds." in record.notes
 
 
 def test_published_figures_stand_only_beside_the_published_rate():
@@ -122,8 +160,6 @@ def test_a_last_batch_of_one_graph_joins_the_one_before():
 
 
 def test_augmented_copies_count_as_much_as_their_originals():
-    import torch
-
     store = random_store(num_graphs=8, seed=3)
     run = config("ss_gcn_a")
     run = run.model_copy(update={"method": run.method.model_copy(update={"pool": ("identity",)})})

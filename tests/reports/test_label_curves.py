@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import xml.etree.ElementTree as ET
+from dataclasses import replace
 
 import pytest
 
@@ -45,6 +46,24 @@ def test_it_says_as_plainly_that_nothing_is_saved():
     assert "makes no clear difference (65.05 with, 65.00 without)" in sentences(curves(SCRATCH, same))[0]
     worse = curve("AD-GCL pre-training", "pretrained", {0.1: 60.0, 0.4: 70.0})
     assert "Without AD-GCL pre-training, 100 labels do what about 200 do with" in sentences(curves(SCRATCH, worse))[0]
+
+
+def test_another_network_is_named_as_one():
+    """What a wide encoder gains over a narrow network from scratch is not all due to its pre-training."""
+    said = []
+    for means in ({0.1: 70.0}, {0.1: 65.05}, {0.1: 60.0, 0.4: 70.0}):
+        found = replace(curve("zinc-gin", "pretrained", means), scratch="smaller")
+        said += sentences(curves(SCRATCH, found))
+    assert said == [
+        "With zinc-gin, 100 labels do what about 200 do with a smaller network from scratch (70.00 with it, 65.00 from "
+        "scratch).",
+        "With 100 labels, zinc-gin makes no clear difference beside a smaller network from scratch (65.05 with it, "
+        "65.00 from scratch).",
+        "With a smaller network from scratch, 100 labels do what about 200 do with zinc-gin (60.00 with it, 65.00 from "
+        "scratch).",
+    ]
+    other = replace(curve("mine", "pretrained", {0.1: 70.0}), scratch="other")
+    assert "with another network from scratch" in sentences(curves(SCRATCH, other))[0]
 
 
 def test_errors_are_better_when_lower():

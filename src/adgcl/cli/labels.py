@@ -154,10 +154,9 @@ def _curves(found: Efficiency) -> LabelCurves:
     from adgcl.reports.label_curves import Curve, LabelCurves, Point
 
     dataset = found.data.content
-    points: dict[tuple[str, str], list[Point]] = {}
+    points: dict[tuple[str, str, str], list[Point]] = {}
     for scored in found.scores:
-        points.setdefault((scored.way.name, scored.way.kind), []).append(
-            Point(scored.rate, scored.labels, scored.values)
-        )
-    curves = tuple(Curve(name, kind, tuple(of)) for (name, kind), of in points.items())
+        curve = (scored.way.name, scored.way.kind, scored.scratch)
+        points.setdefault(curve, []).append(Point(scored.rate, scored.labels, scored.values))
+    curves = tuple(Curve(name, kind, tuple(of), scratch) for (name, kind, scratch), of in points.items())
     return LabelCurves(dataset.name, dataset.task.metric, dataset.task.higher_is_better, curves, found.notes)

@@ -63,11 +63,14 @@ def reproduce(
         ),
     ] = None,
     corpus: Annotated[
-        str,
+        str | None,
         typer.Option(
-            "--corpus", metavar="DATA", help="For table2: pre-train on these molecules.", rich_help_panel=_TRANSFER
+            "--corpus",
+            metavar="DATA",
+            help="For table2: pre-train on these molecules. Default: ZINC-250K.",
+            rich_help_panel=_TRANSFER,
         ),
-    ] = "ZINC-250K",
+    ] = None,
     pretraining: Annotated[
         list[str] | None,
         typer.Option(
@@ -82,7 +85,7 @@ def reproduce(
         typer.Option(
             "--encoder",
             metavar="ROW=RUN",
-            help="Start this row from a run that is there, instead of pre-training; may be repeated.",
+            help="For table2: start this row from a run that is there, instead of pre-training; may be repeated.",
             rich_help_panel=_TRANSFER,
         ),
     ] = None,

@@ -54,10 +54,13 @@ class EncoderConfig(Config):
 
     def shape(self) -> Tree:
         """The settings that weights depend on."""
-        fields = type(self).model_fields.items()
-        extra = {name: field.json_schema_extra for name, field in fields}
-        free = {name for name, marks in extra.items() if isinstance(marks, Mapping) and marks.get("weightless")}
-        return self.model_dump(mode="json", exclude=free)
+        return self.model_dump(mode="json", exclude=self.weightless())
+
+    @classmethod
+    def weightless(cls) -> set[str]:
+        """The settings that no weight depends on."""
+        extra = {name: field.json_schema_extra for name, field in cls.model_fields.items()}
+        return {name for name, marks in extra.items() if isinstance(marks, Mapping) and marks.get("weightless")}
 
 
 class Embedding(NamedTuple):

@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from adgcl.core.errors import DataError, Interrupted
+from adgcl.core.errors import ConfigError, DataError, Interrupted
 from adgcl.core.files import ensure_folder
+from adgcl.core.gaps import Gap
 from adgcl.core.provenance import available_cores
 from adgcl.experiments.evaluation import Watcher
 from adgcl.experiments.jobs import Job
@@ -20,9 +21,20 @@ from adgcl.experiments.source import LoadedSource
 from adgcl.jobs.executor import EXECUTORS
 from adgcl.protocols.base import check_labels
 from adgcl.protocols.fold_training import HEAD
-from adgcl.protocols.label_parts import labelled_parts
+from adgcl.protocols.label_parts import absent_classes, labelled_parts
 
 RATES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
+# Settings that every curve must have as promised, and what to use in place of --set.
+_ELSEWHERE = "Use `adgcl evaluate --protocol semi_supervised` for other ways to evaluate."
+_PROMISED = {
+    "protocol.label_rate": "Give the shares with --rates, in percent.",
+    "protocol.num_folds": "Give their number with --folds.",
+    "protocol.mode": _ELSEWHERE,
+    "protocol.validation": _ELSEWHERE,
+    "protocol.name": _ELSEWHERE,
+    "training.seed": "Give their number with --seeds.",
+    "training.start_from": "Give the run with --encoder, as a curve of its own.",
+}
 
 
 @dataclass(frozen=True)
@@ -43,12 +55,17 @@ class LabelRequest:
 
 @dataclass(frozen=True)
 class Scored:
-    """The scores of one way of learning with one share of the labels, a value for each seed that is finished."""
+    """The scores of one way of learning with one share of the labels, a value for each seed that is finished.
+
+    `scratch` says what the network that is trained from scratch is beside its own: `smaller`, `larger`, `other`, or
+    nothing if it is the same.
+    """
 
     way: Way
     rate: float
     labels: float
     values: tuple[float, ...]
+    scratch: str = ""
 
 
 @dataclass(frozen=True)
@@ -81,6 +98,7 @@ class LabelPlan:
 def plan_labels(data: LoadedSource, request: LabelRequest) -> LabelPlan:
     """Check data and rates and lay out the work; rates at which some fold has too few labels are left out."""
     check_labels(data.content)
+    _check_assignments(request.assignments)
     labels, notes = _usable(data, request)
     threads = max(1, available_cores() // (request.jobs or available_cores()))
     found, skipped = ways(data, request.method, request.work, request.encoders, request.pretraining, threads)
@@ -111,8 +129,23 @@ def run_labels(plan: LabelPlan, watcher: Watcher | None = None) -> Efficiency:
     if not scores:
         raise next(iter(schedule.errors.values()), DataError("No job was finished.", "Give it more time."))
     failed = [f"{job}: {gap.detail}" for job, gap in schedule.gaps.items() if gap.detail]
-    unfinished = sum(job.result() is None for job in jobs)
+    unfinished = sum(job.result() is None and not _is_final(schedule.gaps.get(job)) for job in jobs)
     return Efficiency(plan.data, scores, (*plan.notes, *dict.fromkeys(failed)), unfinished)
+
+
+def _is_final(gap: Gap | None) -> bool:
+    """Whether the same command would end in the same gap again."""
+    return gap is not None and gap.status in ("failed", "not applicable")
+
+
+def _check_assignments(assignments: tuple[str, ...]) -> None:
+    """Refuse settings that would make points of other shares, folds or labels than the table says."""
+    short = {key.partition(".")[2]: hint for key, hint in _PROMISED.items()}
+    for assignment in assignments:
+        key = assignment.partition("=")[0].strip()
+        hint = _PROMISED.get(key) or short.get(key)
+        if hint:
+            raise ConfigError(f"`adgcl labels` decides about {key} itself.", hint)
 
 
 def _usable(data: LoadedSource, request: LabelRequest) -> tuple[dict[float, float], list[str]]:
@@ -122,8 +155,8 @@ def _usable(data: LoadedSource, request: LabelRequest) -> tuple[dict[float, floa
     problem: DataError | None = None
     for rate in sorted(set(request.rates)):
         try:
-            counts = [
-                len(part.train) + len(part.valid)
+            parts = [
+                part
                 for seed in range(request.seeds)
                 for part in labelled_parts(data.content, "strict", seed, request.folds, rate, "labels")
             ]
@@ -131,10 +164,18 @@ def _usable(data: LoadedSource, request: LabelRequest) -> tuple[dict[float, floa
             problem = error
             notes.append(f"{100 * rate:g} % is left out. {error.message}")
         else:
-            labels[rate] = float(np.mean(counts))
+            labels[rate] = float(np.mean([len(part.train) + len(part.valid) for part in parts]))
+            notes += absent_classes(data.content, parts)
     if problem is not None and not labels:
-        raise DataError(problem.message, "Give larger --rates, in percent, or label more graphs.") from problem
-    return labels, notes
+        raise DataError(problem.message, _in_own_options(problem.hint or "")) from problem
+    return labels, list(dict.fromkeys(notes))
+
+
+def _in_own_options(hint: str) -> str:
+    """The advice of the protocol in terms of this command."""
+    if "label_rate=" in hint:
+        return "Give larger --rates, in percent, or label more graphs."
+    return hint.replace("--set num_folds=", "--folds ")
 
 
 def _judging(rate: float, folds: int) -> dict[str, Any]:
@@ -160,4 +201,15 @@ def _scored(plan: LabelPlan, way: Way, rate: float) -> Scored | None:
         for job in plan.jobs[way, rate]
         if (result := job.result()) is not None
     ]
-    return Scored(way, rate, plan.labels[rate], tuple(values)) if values else None
+    return Scored(way, rate, plan.labels[rate], tuple(values), _scratch(plan, way, rate)) if values else None
+
+
+def _scratch(plan: LabelPlan, way: Way, rate: float) -> str:
+    """How the network from scratch differs from that of a way that starts from an encoder."""
+    if way.kind != "pretrained":
+        return ""
+    alone = next(jobs[0] for (other, share), jobs in plan.jobs.items() if other.kind == "none" and share == rate)
+    ours, theirs = (job.outline.run.encoder for job in (plan.jobs[way, rate][0], alone))
+    if ours.hidden_dim != theirs.hidden_dim:
+        return "smaller" if theirs.hidden_dim < ours.hidden_dim else "larger"
+    return "" if ours.shape() == theirs.shape() else "other"

@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from adgcl.core.config import merged
 from adgcl.core.errors import AdgclError, ConfigError
+from adgcl.encoders.base import ENCODERS
 from adgcl.experiments.jobs import FOLDER, Job
 from adgcl.experiments.planning import Request
 from adgcl.experiments.presets import presets
@@ -26,6 +27,16 @@ _MOLECULES = "ogb"
 _NARROW = {"hidden_dim": 128, "readout": "mean", "dropout": 0.0}
 
 
+@dataclass(frozen=True)
+class Pretraining:
+    """A preset, what is changed of it for all curves, and what the user sets."""
+
+    preset: str
+    usual: tuple[str, ...]
+    settings: tuple[str, ...]
+    threads: int
+
+
 @dataclass(frozen=True, eq=False)
 class Way:
     """One curve: its name, what it has before it sees a label, and the work that makes it."""
@@ -35,19 +46,39 @@ class Way:
     request: Request
     data: LoadedSource
     work: Path
-    pretraining: tuple[str, tuple[str, ...], int] | None = None
+    pretraining: Pretraining | None = None
     values: Mapping[str, Any] = field(default_factory=dict)
 
     def job(self, flags: Mapping[str, Any], assignments: tuple[str, ...], seed: int) -> Job:
-        """One seed, evaluated as `flags` say; `assignments` are for what learns, not for a floor."""
-        given = () if self.kind == "floor" else assignments
+        """One seed, evaluated as `flags` say; `assignments` are for what learns, not for a floor.
+
+        What they say about the shape of the encoder also holds for pre-training, and not for an encoder that is there.
+        """
         label = f"{self.name}, {100 * flags['protocol']['label_rate']:g} % of labels,"
-        request = replace(self.request, flags=merged(self.request.flags, flags), assignments=given)
+        request = replace(self.request, flags=merged(self.request.flags, flags), assignments=self._given(assignments))
         if self.pretraining is None:
             return Job(request, self.data, seed, self.work, values=self.values, label=label)
-        preset, settings, threads = self.pretraining
-        needs = pretraining_job(preset, self.data, seed, self.work, "strict", settings, threads)
+        made = self.pretraining
+        settings = (*made.usual, *filter(_shapes, assignments), *made.settings)
+        needs = pretraining_job(made.preset, self.data, seed, self.work, "strict", settings, made.threads)
         return Job(request, self.data, seed, self.work, needs=needs, take={_START: FOLDER}, label=label)
+
+    def _given(self, assignments: tuple[str, ...]) -> tuple[str, ...]:
+        if self.kind == "floor":
+            return ()
+        if self.pretraining is not None:
+            return (*assignments, *filter(_shapes, self.pretraining.settings))
+        return tuple(given for given in assignments if not (self.values and _shapes(given)))
+
+
+def _shapes(assignment: str) -> bool:
+    """Whether an assignment, such as `encoder.hidden_dim=8`, decides which weights an encoder has."""
+    key = assignment.partition("=")[0].strip()
+    section, _, name = key.rpartition(".")
+    kinds = [ENCODERS[kind].Config for kind in ENCODERS]
+    known = {setting for kind in kinds for setting in kind.model_fields}
+    free = {setting for kind in kinds for setting in kind.weightless()}
+    return (section == "encoder" or (not section and name in known)) and name not in free
 
 
 def ways(
@@ -57,8 +88,8 @@ def ways(
     molecules = data.content.smiles is not None
     ending = _MOLECULES if molecules else ENDING
     preset = f"{method}-{ending}"
-    if preset not in presets() or METHODS[presets()[preset].method].needs_labels:
-        known = sorted(p.removesuffix(f"-{ENDING}") for p in presets() if p.endswith(f"-{ENDING}"))
+    known = _pretraining_rows(ending)
+    if method not in known:
         raise ConfigError(
             f"There are no settings for pre-training {data.name} by {method!r}.", f"Known: {', '.join(known)}."
         )
@@ -69,13 +100,19 @@ def ways(
     title = METHODS[presets()[preset].method].title
     found = [
         Way("no pre-training", "none", scratch, data, work),
-        Way(f"{title} pre-training", "pretrained", scratch, data, work, (preset, (*narrow, *settings), threads)),
+        Way(f"{title} pre-training", "pretrained", scratch, data, work, Pretraining(preset, narrow, settings, threads)),
     ]
     started, skipped = _started(data, work, encoders, molecules, training)
     floor = "ecfp" if molecules else "statistics"
     title = "ECFP fingerprints" if molecules else "graph statistics"
     probe = Way(title, "floor", Request(floor, preset=f"{floor}-{ending}"), data, work)
     return [*found, *started, probe], skipped
+
+
+def _pretraining_rows(ending: str) -> list[str]:
+    """The rows that learn without labels, and whose settings are neither chosen nor taken from others."""
+    rows = [p for p in presets().values() if p.name == f"{p.row}-{ending}" and not (p.tune or p.take)]
+    return sorted(p.row for p in rows if METHODS[p.method].trains and not METHODS[p.method].needs_labels)
 
 
 def _started(

@@ -116,8 +116,14 @@ def _judging(
     flags = dict(request.flags.get("protocol", {}))
     # Flags such as --probe are given for all rows of a table: a protocol that knows none passes over them.
     flags = {key: value for key, value in flags.items() if key in kind.model_fields}
-    fitting = preset.protocol if preset.judged_by == name else {}
-    tree = merged(fitting, file.get("protocol", {}), flags, assigned.get("protocol", {}), {"name": name})
+    asked = merged(file.get("protocol", {}), flags, assigned.get("protocol", {}), {"name": name})
+    if preset.judged_by != name:
+        return _protocol_config(kind, asked)
+    mode = _protocol_config(kind, merged(preset.protocol, asked)).mode
+    return _protocol_config(kind, merged(preset.protocol_for(mode), asked))
+
+
+def _protocol_config(kind: type[Config], tree: Tree) -> ProtocolConfig:
     made = build(kind, tree, "protocol")
     assert isinstance(made, ProtocolConfig)
     return made
@@ -125,12 +131,7 @@ def _judging(
 
 def _protocol_name(request: Request, file: Tree, preset: Preset, default: str) -> str:
     """The one the user names, the preset's, the method's own, the table's, or the usual one."""
-    asked = (
-        _assigned(request, "protocol.name")
-        or request.flags.get("protocol", {}).get("name")
-        or file.get("protocol", {}).get("name")
-    )
-    method = METHODS[preset.method]
+    asked, method = _asked_protocol(request, file), METHODS[preset.method]
     only = method.protocol
     if asked and only and asked not in (only, *method.other_protocols):
         known = " or ".join(map(repr, (only, *method.other_protocols)))
@@ -147,6 +148,12 @@ def _protocol_name(request: Request, file: Tree, preset: Preset, default: str) -
             f"Use --method supervised; an encoder that {preset.method} has trained goes in by --set start_from=RUN.",
         )
     return name
+
+
+def _asked_protocol(request: Request, file: Mapping[str, Any]) -> str:
+    """The protocol that the user names, or nothing."""
+    named = (_assigned(request, "protocol.name"), *(t.get("protocol", {}).get("name") for t in (request.flags, file)))
+    return str(next(filter(None, named), ""))
 
 
 def _encoder_name(request: Request, file: Tree, preset: Preset, saved: RunConfig | None) -> str:
@@ -172,7 +179,7 @@ def _row_and_preset(
     asked = _assigned(request, "method.name") or request.method or named(file, "method", "")
     if not request.preset:
         row = asked or (saved.method.name if saved else _default_row(dataset, request, file))
-        return row, preset_for(row, dataset)
+        return row, preset_for(row, dataset, _asked_protocol(request, file))
     preset = named_preset(request.preset)
     if asked not in ("", preset.row, preset.method):
         raise ConfigError(

@@ -84,6 +84,10 @@ class Protocol(ABC):
         """What a reader of a Record must know about how it was made."""
         return []
 
+    def data_notes(self, dataset: Dataset, seeds: Sequence[int]) -> list[str]:
+        """What a reader of a Record must know about its data."""
+        return []
+
     def check_data(self, dataset: Dataset) -> None:
         """Refuse data that cannot be evaluated, before anything is trained."""
         check_labels(dataset)

@@ -65,8 +65,12 @@ def train_folds(
     course: Course,
     folder: Path | None = None,
     trackers: Sequence[Tracker] = (),
+    same_start: bool = False,
 ) -> SeedRun:
-    """Train and evaluate a fresh model on every part; finished ones come from `folder`, and one in progress resumes."""
+    """Train and evaluate a fresh model on every part; finished ones come from `folder`, and one in progress resumes.
+
+    Every fold has its own order of graphs and its own noise. Its first weights are its own too, unless `same_start`.
+    """
     seed, data = run.training.seed, describe_data(dataset)
     tracker = OneRun(trackers, len(parts))
     folds = []
@@ -75,7 +79,8 @@ def train_folds(
             tracker.fold = k
             own = run.with_training(seed=derived_seed(seed, "fold", k))
             place = folder / f"fold-{k}" if folder else None
-            folds.append(train_fold(dataset.store, part, own, course, place, tracker, data))
+            first = seed if same_start else None
+            folds.append(train_fold(dataset.store, part, own, course, place, tracker, data, networks_seed=first))
             if len(parts) > 1:
                 best = [course.counting(fold.evaluations, dataset.task.higher_is_better).valid for fold in folds]
                 tell_scores(trackers, len(folds), {HEAD: float(mean_defined(np.array(best), 0))})
@@ -98,6 +103,7 @@ def train_fold(
     tracker: Tracker,
     data: dict[str, Any],
     keep: Callable[[Trainer], None] | None = None,
+    networks_seed: int | None = None,
 ) -> SeedRun:
     """Train one model on a part and evaluate it along the way; `keep` is called whenever an epoch counts so far."""
     finished = SeedRun.load(folder)
@@ -106,7 +112,10 @@ def train_fold(
     started, history = time.monotonic(), History(folder)
     files = RunFolder(folder) if folder else None
     train, higher = store.select(part.train), store.task.higher_is_better
-    trainer = Trainer(run, train, folder=files, trackers=[tracker], resume=folder is not None, data=data)
+    resume = folder is not None
+    trainer = Trainer(
+        run, train, folder=files, trackers=[tracker], resume=resume, data=data, networks_seed=networks_seed
+    )
     assert isinstance(trainer.method, Supervised)
     method = trainer.method
     history.forget_after(trainer.position.epoch)

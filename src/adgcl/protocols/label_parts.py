@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
@@ -21,6 +22,7 @@ from adgcl.protocols.solvers.arrays import Floats, Ints
 Validation = Literal["fold", "labels"]
 # With fewer labels than this, none is spared to choose the epoch; with more, one in five is.
 _FEWEST_TO_SPARE, _SPARED = 50, 5
+_FEWEST_FOLDS = 3  # one to learn from, one that chooses the epoch, one that tests
 
 
 def labelled_parts(
@@ -33,6 +35,7 @@ def labelled_parts(
     the last epoch counts).
     """
     data = check_labelled(np.zeros((len(dataset), 1)), labels_of(dataset), dataset.task)
+    _check_different(data)
     pools = _split_pools(dataset, data) if dataset.split is not None else _fold_pools(data, mode, seed, num_folds)
     if mode == "as_published":
         shares = _published_shares(data, [_whole(pool) for pool in pools], rate)
@@ -42,6 +45,29 @@ def labelled_parts(
     chosen = [_spared(shown, data) if spare else (shown, pool.valid) for shown, pool in zip(shares, pools, strict=True)]
     parts = [Part(np.sort(shown), np.sort(valid), pool.test) for (shown, valid), pool in zip(chosen, pools)]
     return scorable_parts(dataset, parts)
+
+
+def absent_classes(dataset: Dataset, parts: Sequence[Part]) -> list[str]:
+    """A remark for each class of which some fold saw no label, because the class has too few graphs."""
+    y, task = labels_of(dataset), dataset.task
+    if task.kind == "regression" or y.shape[1] != 1:
+        return []
+    said = []
+    for number, count in zip(*np.unique(y[~np.isnan(y)], return_counts=True), strict=True):
+        without = sum(number not in y[part.train] for part in parts)
+        if without:
+            named = task.names[int(number)] if task.kind == "multiclass" and task.names else f"{number:g}"
+            graphs = "1 labelled graph" if count == 1 else f"{count} labelled graphs"
+            said.append(f"Class {named} has {graphs}: no label of it was shown in {without} of {len(parts)} folds.")
+    return said
+
+
+def _check_different(data: Labelled) -> None:
+    if all(len(np.unique(column[np.isfinite(column)])) < 2 for column in data.y.T):
+        raise DataError(
+            "All labelled graphs have the same label: there is nothing to predict.",
+            "Check which column of the table holds the labels.",
+        )
 
 
 def _split_pools(dataset: Dataset, data: Labelled) -> list[Part]:
@@ -54,9 +80,10 @@ def _fold_pools(data: Labelled, mode: Mode, seed: int, num_folds: int) -> list[P
     ids = np.flatnonzero(data.has_label)
     y, task = data.y[ids], data.task
     if len(ids) < 2 * num_folds:
+        fewer = f", or use fewer folds with --set num_folds={_FEWEST_FOLDS}" if num_folds > _FEWEST_FOLDS else ""
         raise DataError(
             f"{len(ids)} labelled graphs are too few for {num_folds} folds.",
-            "Label more of them, or use fewer folds with --set num_folds=3.",
+            f"Label at least {2 * num_folds} of them{fewer}.",
         )
     if mode == "as_published":
         folds = label_share.published_folds(y, task, num_folds)
@@ -82,7 +109,7 @@ def _published_shares(data: Labelled, trains: list[Ints], rate: float) -> list[I
         if not label_share.teaches(data.y[train], task, share):
             fewer = range(round(1 / rate) - 1, 0, -1)
             works = next((k for k in fewer if all(_teaches(data.y[train], task, k) for train in trains)), 0)
-            raise label_share.too_few(rate, len(share), len(train), task, 1 / works if works else 2.0)
+            raise label_share.too_few(rate, len(share), len(train), task, 1 / works if works else 2.0, exact=True)
     return [train[share] for train, share in zip(trains, shares, strict=True)]
 
 

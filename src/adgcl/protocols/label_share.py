@@ -34,13 +34,18 @@ def published_folds(y: Floats, task: Task, num_folds: int) -> Ints:
     return stratified_folds_of(y[:, 0], num_folds, shuffled(PUBLISHED_SEED))
 
 
+def printed(rate: float) -> str:
+    """A rate as messages show it. One of several equal parts is recognised by these digits: 0.3333 is a third."""
+    return f"{rate:.4g}"
+
+
 def published_share(y: Floats, task: Task, rate: float) -> Ints:
     """The first of `1 / rate` folds of the training part `y`: the same graphs in every repeat."""
     parts = round(1 / rate)
-    if abs(parts * rate - 1) > 1e-6:
+    if printed(rate) != printed(1 / parts):
         raise ConfigError(
             f"As published, the share of labels is one of several equal parts; {rate:g} is not.",
-            f"Use label_rate={1 / parts:.4g}, or mode strict, which takes any share.",
+            f"Use label_rate={printed(1 / parts)}, or mode strict, which takes any share.",
         )
     return np.arange(len(y)) if parts == 1 else np.flatnonzero(published_folds(y, task, parts) == 0)
 
@@ -65,11 +70,14 @@ def share_size(count: int, rate: float) -> int:
 def fewest_labels(y: Floats, task: Task, order: Ints) -> int:
     """How long a beginning of `order` must be to have every class of `y`, or two different values.
 
-    With several tasks one label has to do: each of them may have its own graphs.
+    Longer than `order` if all labels of `y` are the same. With several tasks one label has to do: each of them may have
+    its own graphs.
     """
     if y.shape[1] != 1:
         return 1
     _, first = np.unique(y[order, 0], return_index=True)
+    if len(first) < 2:
+        return len(order) + 1
     needed = np.sort(first)[:2] if task.kind == "regression" else first
     return int(needed.max()) + 1
 
@@ -80,14 +88,17 @@ def teaches(y: Floats, task: Task, share: Ints) -> bool:
     return fewest_labels(y, task, np.concatenate((share, rest))) <= len(share)
 
 
-def too_few(rate: float, labelled: int, graphs: int, task: Task, smallest: float) -> DataError:
-    """The error for a rate at which some fold has too few labels, with the smallest one that works."""
+def too_few(rate: float, labelled: int, graphs: int, task: Task, smallest: float, exact: bool = False) -> DataError:
+    """The error for a rate at which some fold has too few labels, with the smallest one that works.
+
+    It is `exact` where a larger one need not work.
+    """
     lacks = f"all {task.num_classes or 2} classes" if task.kind != "regression" else "different values"
     found = {0: "no labelled graph", 1: "1 labelled graph"}.get(labelled, f"{labelled} labelled graphs")
-    percent = math.ceil(1e4 * smallest - 1e-9) / 100
     problem = f"With labels for {100 * rate:g} % of {graphs} training graphs, a fold has {found} and not {lacks}"
     if smallest > 1:
         advice = "Label more graphs, or use fewer folds with --set num_folds=3."
         return DataError(f"{problem}, and no share would be enough.", advice)
-    advice = f"Use --set label_rate={percent / 100:g} or more."
-    return DataError(f"{problem}; the smallest share that works is {percent:g} %.", advice)
+    works = printed(smallest) if exact else f"{math.ceil(1e4 * smallest - 1e-9) / 1e4:g}"
+    advice = f"Use --set label_rate={works}{'' if exact else ' or more'}."
+    return DataError(f"{problem}; the smallest share that works is {100 * float(works):g} %.", advice)

@@ -59,7 +59,7 @@ def make_record(
         }
         for i, r in enumerate(runs)
     ]
-    name = protocol.row(run, row)
+    name, seeds = protocol.row(run, row), [r.seed for r in runs]
     return Record(
         dataset=dataset.name,
         method=name,
@@ -71,7 +71,7 @@ def make_record(
         mean=round(float(np.mean(values)), 6),
         std=round(float(np.std(values, ddof=1)), 6) if len(values) > 1 else None,
         values=values,
-        seeds=[r.seed for r in runs],
+        seeds=seeds,
         runs=rows,
         published=None if leaky or not protocol.comparable else published_figure(protocol, dataset, name, score),
         config=full_settings(run, protocol),
@@ -88,7 +88,12 @@ def make_record(
         machine=machine(),
         command=command,
         created=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
-        notes=[*([_LEAKY] if leaky else []), *protocol.notes(run), *protocol.remarks(chosen, scale)],
+        notes=[
+            *([_LEAKY] if leaky else []),
+            *protocol.notes(run),
+            *protocol.data_notes(dataset, seeds),
+            *protocol.remarks(chosen, scale),
+        ],
     )
 
 

@@ -16,7 +16,7 @@ from adgcl.graphs.store.store import GraphStore
 from adgcl.methods.base import METHODS
 from adgcl.protocols.base import PROTOCOLS, Protocol, ProtocolConfig, epoch_seconds
 from adgcl.protocols.fold_training import HEAD, Course, train_folds
-from adgcl.protocols.label_parts import Validation, labelled_parts
+from adgcl.protocols.label_parts import Validation, absent_classes, labelled_parts
 from adgcl.protocols.parts import Part, labels_of
 from adgcl.protocols.probes import probe_parts
 from adgcl.protocols.seed_run import SeedRun
@@ -48,6 +48,11 @@ class SemiSupervisedConfig(ProtocolConfig):
     validation: Validation = Field(
         "fold",
         description="in strict mode, the labels that choose the epoch: those of a whole fold, or a fifth of the shown",
+    )
+    shared_head: bool = Field(
+        False,
+        description="with start_from, all folds of a seed start from the same untrained head, as published; else each "
+        "from its own",
     )
     evaluate_every: int = Field(1, ge=1, description="epochs between evaluations")
     patience: int = Field(0, ge=0, description="stop after this many epochs with no better validation score; 0: never")
@@ -90,7 +95,9 @@ class SemiSupervised(Protocol):
         if not METHODS[run.method.name].trains:
             return self._probed(dataset, parts, run, folder)
         course = Course(self.config.evaluate_every, self.config.patience)
-        return train_folds(dataset, parts, run, course, folder, trackers)
+        # The encoder comes from elsewhere, so what the folds share is the head.
+        shared = self.config.shared_head and bool(run.training.start_from)
+        return train_folds(dataset, parts, run, course, folder, trackers, same_start=shared)
 
     def _probed(self, dataset: Dataset, parts: list[Part], run: RunConfig, folder: Path | None) -> SeedRun:
         """Rows that are computed and not learned: a linear probe learns from the same labels."""
@@ -125,6 +132,9 @@ class SemiSupervised(Protocol):
         if not METHODS[run.method.name].trains:
             return [shown, "Nothing but a linear probe was trained, and no epoch was chosen."]
         return [shown, *([_LEAKY] if self.config.mode == "as_published" else []), note_of_start(run)]
+
+    def data_notes(self, dataset: Dataset, seeds: Sequence[int]) -> list[str]:
+        return absent_classes(dataset, [part for seed in seeds for part in self._parts(dataset, seed)])
 
     def remarks(self, chosen: Sequence[Selected], scale: float) -> list[str]:
         folds = [np.array(one.test_folds)[~np.isnan(one.test_folds)] * scale for one in chosen]

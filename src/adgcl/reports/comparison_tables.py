@@ -32,8 +32,8 @@ _TESTS = {
     "Welch t": "Welch's t-test over seeds",
 }
 _VALUES = (
-    "table", "mode", "method", "label", "dataset", "metric", "probe", "mean", "std", "seeds", "published_mean",
-    "published_std", "difference", "gain_in_stds", "best", "average_rank", "status", "reason",
+    "table", "mode", "method", "label", "dataset", "metric", "probe", "mean", "std", "seeds", "leaky",
+    "published_mean", "published_std", "difference", "gain_in_stds", "best", "average_rank", "status", "reason",
 )  # fmt: skip
 
 
@@ -208,6 +208,7 @@ def _values(comparison: Comparison, mode: str, row: str, dataset: str) -> dict[s
         "mean": record.mean if record else None,
         "std": record.std if record else None,
         "seeds": len(record.seeds) if record else 0,
+        "leaky": is_leaky(record) if record else None,
         "published_mean": published.mean if published else None,
         "published_std": published.std if published else None,
         "difference": round(record.mean - published.mean, 6) if record and published else None,

@@ -35,11 +35,21 @@ class Point:
 
 @dataclass(frozen=True)
 class Curve:
-    """One way of learning; `kind` says what it had before it saw a label: `none`, `pretrained`, or a `floor`."""
+    """One way of learning; `kind` says what it had before it saw a label: `none`, `pretrained`, or a `floor`.
+
+    `scratch` says what the network from scratch is beside its own: `smaller`, `larger`, `other`, or nothing if equal.
+    """
 
     name: str
     kind: str
     points: tuple[Point, ...]
+    scratch: str = ""
+
+    @property
+    def rival(self) -> str:
+        """What it is compared with, where that is not its own network without pre-training."""
+        kind = "another" if self.scratch == "other" else f"a {self.scratch}"
+        return f"{kind} network from scratch" if self.scratch else ""
 
 
 @dataclass(frozen=True)
@@ -112,15 +122,19 @@ def _compared(found: LabelCurves, curve: Curve, scratch: Curve, point: Point) ->
     other = found.point(scratch, point.rate)
     assert other is not None
     gain = (point.mean - other.mean) * (1 if found.higher_is_better else -1)
-    count = f"{_count(point.labels)} labels"
-    scores = f"{_score(found, point.mean)} with, {_score(found, other.mean)} without"
+    count, rival = f"{_count(point.labels)} labels", curve.rival
+    sides = ("with it", "from scratch") if rival else ("with", "without")
+    scores = ", ".join(f"{_score(found, mean)} {side}" for mean, side in zip((point.mean, other.mean), sides))
     if abs(gain) <= _noise(point, other):
-        return f"With {count}, {curve.name} makes no clear difference ({scores})."
+        against = f" beside {rival}" if rival else ""
+        return f"With {count}, {curve.name} makes no clear difference{against} ({scores})."
     if gain > 0:
         needed = labels_needed(scratch, point.mean, found.higher_is_better)
-        return f"With {curve.name}, {count} do what {_many(needed, scratch)} do without ({scores})."
+        against = f"with {rival}" if rival else "without"
+        return f"With {curve.name}, {count} do what {_many(needed, scratch)} do {against} ({scores})."
     needed = labels_needed(curve, other.mean, found.higher_is_better)
-    return f"Without {curve.name}, {count} do what {_many(needed, curve)} do with it ({scores})."
+    first, then = (f"With {rival}", curve.name) if rival else (f"Without {curve.name}", "it")
+    return f"{first}, {count} do what {_many(needed, curve)} do with {then} ({scores})."
 
 
 def _against_floor(found: LabelCurves, floor: Curve) -> str:

@@ -51,13 +51,21 @@ _COMPILING = (
 _initialising = threading.Lock()
 
 
-def build_method(config: RunConfig, spec: FeatureSpec, task: Task, kind: type[Method] | None = None) -> Method:
+def build_method(
+    config: RunConfig,
+    spec: FeatureSpec,
+    task: Task,
+    kind: type[Method] | None = None,
+    networks_seed: int | None = None,
+) -> Method:
     """The method that `config` names, with networks initialised from its seed; the global state is left as it was.
 
-    `kind` is a variant of that method without a name of its own.
+    `kind` is a variant of that method without a name of its own. `networks_seed` initialises the networks in place of
+    the run's seed, so that runs with different seeds can start from the same weights.
     """
+    seed = config.training.seed if networks_seed is None else networks_seed
     with _initialising, torch.random.fork_rng(devices=()):
-        torch.random.default_generator.manual_seed(derived_seed(config.training.seed, "networks"))
+        torch.random.default_generator.manual_seed(derived_seed(seed, "networks"))
         method = (kind or METHODS[config.method.name])(config.method, config.encoder, spec, task)
     method.prepare(pick_device(config.training.device))
     return method
@@ -75,6 +83,7 @@ class Trainer:
         trackers: Sequence[Tracker] = (),
         resume: bool = False,
         data: dict[str, Any] | None = None,
+        networks_seed: int | None = None,
     ) -> None:
         keep_freed_memory()
         self.team = Team(config)
@@ -86,7 +95,7 @@ class Trainer:
         origin = load_checkpoint(find_encoder(config.training.start_from)) if config.training.start_from else None
         if origin is not None:
             store = prepare_store(store, origin)
-        self.method = build_method(config, store.spec, store.task)
+        self.method = build_method(config, store.spec, store.task, networks_seed=networks_seed)
         if origin is not None:
             self.data["started_from"] = start_from(self.method, origin, config.training.start_from)
         self.store = self.method.begin(store)

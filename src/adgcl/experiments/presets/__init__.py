@@ -21,6 +21,8 @@ from adgcl.methods.base import METHODS
 from adgcl.protocols.base import DEFAULT_PROTOCOL
 from adgcl.protocols.selection import Mode
 
+# Protocols whose published runs have settings of their own for graphs that are not molecules: how their presets end.
+ENDINGS = {"semi_supervised": "semi"}
 # Families without a row in the paper borrow the settings of the one they resemble.
 _LIKE = {"ogb": "ogb", "freesolv": "ogb", "moleculenet": "ogb", "smiles": "ogb", "zinc": "zinc", "ppi": "ppi"}
 
@@ -31,7 +33,8 @@ class Preset:
 
     `tune` lists the values of settings (`method.reg_lambda`) among which validation data choose. `take` names settings
     that a seed takes from what another row's training ended with on the same data and seed: `{row, training}`.
-    `as_published` are settings that made the published figures but would be wrong to use otherwise, such as a fault.
+    `as_published` are settings that made the published figures but would be wrong to use otherwise, such as a fault;
+    its section `protocol` is for how they were evaluated.
     """
 
     name: str
@@ -66,8 +69,15 @@ class Preset:
     def settings_for(self, dataset: Dataset, mode: Mode) -> dict[str, Any]:
         """The nested settings for one data set: the mode's features, then the row's, the data set's own, the mode's."""
         own = self.datasets.get(dataset.origin.paper_name or dataset.name, {})
-        published = self.as_published if mode == "as_published" else {}
+        published = self._published(mode)
         return merged({"data": {"features": features_for(dataset, mode)}}, self.settings, own, published)
+
+    def protocol_for(self, mode: Mode) -> dict[str, Any]:
+        """How the row is evaluated in a mode."""
+        return merged(self.protocol, self._published(mode).get("protocol", {}))
+
+    def _published(self, mode: Mode) -> dict[str, Any]:
+        return self.as_published if mode == "as_published" else {}
 
 
 @cache
@@ -93,7 +103,7 @@ def _on_its_base(tree: dict[str, Any], trees: dict[str, dict[str, Any]]) -> dict
 
 def is_row(name: str) -> bool:
     """Whether some family has a preset of this name."""
-    return any(f"{name}-{family}" in presets() for family in (*_LIKE, "tu"))
+    return any(preset.row == name for preset in presets().values())
 
 
 def runs_here(name: str) -> bool:
@@ -125,20 +135,24 @@ def named_preset(name: str) -> Preset:
     return shipped[name]
 
 
-def preset_for(method: str, dataset: Dataset) -> Preset:
-    """The preset of a row for the family of `dataset`; a method without one gets that family's encoder settings."""
+def preset_for(method: str, dataset: Dataset, protocol: str = "") -> Preset:
+    """The preset of a row for the family of `dataset`; a method without one gets that family's encoder settings.
+
+    A protocol that the user names may have presets of its own.
+    """
     # Your own molecules are like OGB's, your own graphs like those of TU.
     family = _LIKE.get(dataset.origin.family, "tu" if dataset.smiles is None else "ogb")
     shipped = presets()
-    for name in (dataset.origin.family, family):
+    special = ENDINGS.get(protocol, "") if dataset.smiles is None else ""
+    for name in (special, dataset.origin.family, family):
         if f"{method}-{name}" in shipped:
             return shipped[f"{method}-{name}"]
     base = shipped[f"adgcl-{family}"]
     settings = {**base.settings, "method": {"name": method}}
     # How embeddings are evaluated says nothing about a method with a protocol of its own.
     own = METHODS[method].protocol if method in METHODS else ""
-    protocol = base.protocol if own in ("", DEFAULT_PROTOCOL) else {}
-    return Preset(f"{method}-{family}", family=family, settings=settings, protocol=protocol)
+    judged = base.protocol if own in ("", DEFAULT_PROTOCOL) else {}
+    return Preset(f"{method}-{family}", family=family, settings=settings, protocol=judged)
 
 
 def features_for(dataset: Dataset, mode: Mode) -> str:

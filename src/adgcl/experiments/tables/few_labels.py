@@ -10,13 +10,14 @@ from typing import Any
 from adgcl.core.errors import ConfigError
 from adgcl.experiments.jobs import FOLDER, Job, in_words
 from adgcl.experiments.planning import Request
-from adgcl.experiments.presets import Preset, named_preset, presets
+from adgcl.experiments.presets import ENDINGS, Preset, named_preset, presets
 from adgcl.experiments.source import LoadedSource
 from adgcl.experiments.tables.transfer import pretraining_job
 from adgcl.methods.base import METHODS
 from adgcl.protocols.selection import Mode
+from adgcl.protocols.semi_supervised import SemiSupervised
 
-ENDING = "semi"
+ENDING = ENDINGS[SemiSupervised.name]
 _START = "training.start_from"
 
 

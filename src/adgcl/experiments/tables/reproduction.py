@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from adgcl.core.errors import Interrupted, OutputError
+from adgcl.core.errors import ConfigError, Interrupted, OutputError
 from adgcl.core.files import ensure_folder
 from adgcl.core.gaps import Gap
 from adgcl.core.records import Record
@@ -32,6 +32,8 @@ from adgcl.protocols.semi_supervised import SemiSupervised
 from adgcl.published import PublishedTable
 
 Place = tuple[str, str, str]
+# The options about pre-training that tables with any take, by protocol.
+_OPTIONS = {SemiSupervised.name: ("--pretrain-set",), Finetune.name: ("--pretrain-set", "--corpus", "--encoder")}
 
 
 @dataclass(frozen=True)
@@ -56,7 +58,7 @@ class TableRequest:
     limit: float | None = None
     data_dir: Path | None = None
     command: str = ""
-    corpus: str = DEFAULT_CORPUS
+    corpus: str | None = None
     pretraining: tuple[str, ...] = ()
     encoders: Mapping[str, str] = field(default_factory=dict)
     executor_settings: tuple[str, ...] = ()
@@ -158,6 +160,7 @@ class Reproduction:
 
 def open_table(request: TableRequest, progress: Any = None) -> Reproduction:
     """Load the data and expand the table; nothing is run yet."""
+    _check_starts(request)
     rows = rows_of(request.table, request.methods)
     names = datasets_of(request.table, request.datasets)
     columns = tuple(open_column(name, request.data_dir, progress) for name in names)
@@ -175,7 +178,18 @@ def _starts(request: TableRequest, threads: int, progress: Any) -> Transfer | Fe
     if request.table.protocol == SemiSupervised.name:
         return FewLabels(request.work, request.pretraining, threads)
     if request.table.protocol == Finetune.name:
+        corpus = request.corpus or DEFAULT_CORPUS
         return Transfer(
-            request.work, request.corpus, request.pretraining, request.encoders, threads, request.data_dir, progress
+            request.work, corpus, request.pretraining, request.encoders, threads, request.data_dir, progress
         )
     return None
+
+
+def _check_starts(request: TableRequest) -> None:
+    """Refuse options about pre-training that the rows of a table would pass over."""
+    table = request.table
+    given = {"--pretrain-set": request.pretraining, "--corpus": request.corpus, "--encoder": request.encoders}
+    for option, value in given.items():
+        if value and option not in _OPTIONS.get(table.protocol, ()):
+            hint = "Its rows pre-train on the graphs of each data set." if table.protocol in _OPTIONS else ""
+            raise ConfigError(f"{table.name} takes no {option}.", f"{hint} Leave it out.".lstrip())
