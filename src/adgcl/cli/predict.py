@@ -57,7 +57,7 @@ def predict(
         made = predict_data(model, source, coverage=coverage, device=device, progress=bars, on_predicted=bars.predicted)
         write_predictions(out, made)
     show_bad_rows(screen, made.dataset.bad_rows, len(made.ids))
-    show_mixtures(screen, made.dataset, source.keep_largest_fragment)
+    show_mixtures(screen, made.dataset, source.following(made.model.config.data).keep_largest_fragment)
     if str(made.strangers):
         screen.warn(f"{made.strangers}.")
     screen.emit(_summary(made, out, coverage))

@@ -39,6 +39,7 @@ from adgcl.protocols.seed_run import SeedRun
 from adgcl.training.checkpoints import load_checkpoint
 from adgcl.training.device import pick_device
 from adgcl.training.export import write_bad_rows
+from adgcl.training.run_config import RunConfig
 from adgcl.training.runs import describe_data
 from adgcl.training.start import encoder_origin
 from adgcl.training.trackers import Tracker
@@ -67,13 +68,13 @@ def finetune(
     *,
     trackers: Sequence[Tracker] = (),
     progress: Any = None,
-    on_loaded: Callable[[Dataset, list[str]], None] = lambda dataset, warnings: None,
+    on_loaded: Callable[[Dataset, RunConfig, list[str]], None] = lambda dataset, run, warnings: None,
     work: Work | None = None,
     watcher: Watcher | None = None,
 ) -> Finetuned:
     """Fine-tune the encoder `start` (a run, a checkpoint, a packaged one, or `none`) and keep a model in `folder`.
 
-    The same call again resumes where it stopped. `on_loaded` sees the data and what there is to say about it. Members
+    The same call again resumes where it stopped. `on_loaded` sees data, settings and warnings. Members
     are trained one after another, followed by `trackers`; or as `work` says (its folder is not used), followed by a
     `watcher`.
     """
@@ -88,7 +89,7 @@ def finetune(
     with locked(ensure_folder(folder)):
         if (finished := _finished(folder, wanted)) is not None:
             return Finetuned(folder, finished, dataset, finished_before=True)
-        on_loaded(dataset, [*warnings, *([duplicates] if duplicates else [])])
+        on_loaded(dataset, planned.run, [*warnings, *([duplicates] if duplicates else [])])
         _claim(folder, wanted)
         if dataset.bad_rows:
             write_bad_rows(folder / BAD_ROWS_FILE, dataset.bad_rows)
@@ -106,6 +107,7 @@ def _settle(start: str, source: Source, request: Request, progress: Any) -> tupl
     dataset = source.load(progress=progress)
     origin = "" if start == SCRATCH else start
     asked = request.with_flags({"training": {"start_from": origin}, "protocol": {"name": FinetuneConfig().name}})
+    asked = asked.reading(source)
     planned = plan(dataset, replace(asked, method=request.method or "supervised"))
     return source.seen_through(dataset, planned.run.data, progress), planned
 

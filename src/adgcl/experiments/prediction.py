@@ -58,6 +58,7 @@ def predict_data(
     opened = open_model(model, device)
     for bands in opened.intervals:
         bands.half_width(coverage, np.zeros(1))  # Too much to promise? Said before any work is done.
+    source = source.following(opened.config.data, opened.about.get("mixtures", 0))
     dataset = source.unlabelled.load_for(opened.config.data, progress)
     return predict_dataset(opened, dataset, coverage, on_predicted)
 
