@@ -221,6 +221,14 @@ def test_with_the_usual_coverage_a_small_assay_gets_values_without_bands(run: Ru
     assert all(row["logp"] and not row["logp_low"] and not row["logp_high"] for row in rows)
 
 
+def test_molecules_that_folds_share_are_reported(run: Run, bace: list[tuple[str, str]]) -> None:
+    data = write_assay(Path("assay.csv"), bace)
+    words = ("finetune", "none", data, *COLUMNS, "--folds", 3, "--epochs", 1, *SMALL, "--out", "m")
+    done = run(*words)
+    assert done.code == 0 and "2 molecules of the valid and test parts are also in the training part" in done.err
+    assert "also in the training part" in json.loads(Path("m/model.json").read_text())["data"]["note"]
+
+
 def test_classes_are_named(run: Run) -> None:
     kinds = ["acid", "base", "neutral"]
     rows = [f"{'C' * (2 + i % 9)}{('C(=O)O', 'N', 'O')[i % 3]},{kinds[i % 3]}" for i in range(45)]

@@ -17,7 +17,7 @@ from adgcl.core.files import check_writable, ensure_folder, write_json
 from adgcl.core.locks import locked, refuse_if_locked
 from adgcl.core.provenance import versions
 from adgcl.core.trees import TreeError, fitted, read_json
-from adgcl.data.dataset import Dataset
+from adgcl.data.dataset import Dataset, Split
 from adgcl.data.duplicates import find_duplicates
 from adgcl.data.splits import split_digest
 from adgcl.experiments.evaluation import Watcher, Work, run_jobs
@@ -84,7 +84,7 @@ def finetune(
     dataset, planned = _settle(start, source, request, progress)
     warnings = check_trainable(dataset, task_named=source.task is not None)
     members = membership.plan_members(dataset, source.split, choices.seeds, choices.folds, planned.run.training.seed)
-    duplicates = str(find_duplicates(_as_divided(dataset, members)))
+    duplicates = str(find_duplicates(dataset, _divisions(members)))
     wanted = _identity(planned, dataset, members, choices)
     with locked(ensure_folder(folder)):
         if (finished := _finished(folder, wanted)) is not None:
@@ -212,9 +212,9 @@ def _sizes(member: membership.Member) -> dict[str, Any]:
     return {"graphs": {name: len(ids) for name, ids in member.part._asdict().items()}}
 
 
-def _as_divided(dataset: Dataset, members: membership.Plan) -> Dataset:
-    """The data with the split that the members share, if they do."""
-    return replace(dataset, split=members.members[0].part._asdict() if members.shared else None)
+def _divisions(members: membership.Plan) -> list[Split]:
+    """The parts of the members: one division if they share it."""
+    return [member.part._asdict() for member in members.members[: 1 if members.shared else None]]
 
 
 def _identity(planned: Plan, dataset: Dataset, members: membership.Plan, choices: Choices) -> dict[str, Any]:
