@@ -61,7 +61,8 @@ def layout(labelled: bool) -> str:
     lines = "".join(f"\n  {line}" for line in (*arrays, *(labels if labelled else ())))
     return (
         "Nothing here can download or convert it: make the file with numpy.savez from the data of Hu et al. For G "
-        f"graphs with E directed edges in all it holds{lines}"
+        f"graphs with E directed edges in all it holds{lines}\n"
+        "The reader is tested with a generated miniature of this layout alone; it has never read the real file."
     )
 
 
