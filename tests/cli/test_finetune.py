@@ -188,11 +188,45 @@ def test_regression_has_bands_and_folds(run: Run, molecules: Path) -> None:
     for row in rows:
         assert float(row["logp_low"]) < float(row["logp"]) < float(row["logp_high"])
     greedy = run("predict", "cv", molecules, "--out", "p.csv", "--coverage", 0.999)
-    assert greedy.code == 1 and "cannot promise" in greedy.err
+    assert greedy.code == 1 and "to promise a coverage of 0.999: logp (6)" in greedy.err
+    assert "at most --coverage 0.85" in greedy.err
     assert run("predict", "cv", molecules, "--out", "p.csv", "--coverage", 1.5).code == 1
     assert run("predict", "cv", molecules, "--out", "p.xml").code == 1
     both = run(*words, "--folds", 3, "--seeds", 2, "--out", "b")
     assert both.code == 1 and "Both" in both.err
+
+
+def test_a_sparse_label_has_no_bands_and_does_not_stop_the_others(run: Run) -> None:
+    rows = [f"{'C' * (1 + i % 20)}{'NOS'[i % 3]},{i / 10},{i if i % 6 == 0 else ''}" for i in range(90)]
+    Path("two.csv").write_text("smiles,full,sparse\n" + "\n".join(rows) + "\n")
+    labels = ("--label-column", "full", "--label-column", "sparse")
+    assert run("finetune", "none", "two.csv", *labels, "--folds", 3, "--epochs", 1, *SMALL, "--out", "m").code == 0
+    intervals = json.loads(Path("m/model.json").read_text())["calibration"]["intervals"]
+    Path("m2.csv").write_text("smiles\nCCO\n")
+    known = len(intervals[1]["scores"])
+    told = run("predict", "m", "m2.csv", "--out", "p.csv", "--json", "--coverage", known / (known + 1))
+    assert told.code == 0 and json.loads(told.out)["without_bands"] == []
+    asked = (known + 2) / (known + 3)
+    refused = run("predict", "m", "m2.csv", "--out", "p.csv", "--coverage", asked)
+    assert refused.code == 1 and f": sparse ({known})." in refused.err
+    assert f"at most --coverage {int(known / (known + 1) * 100) / 100:g}" in refused.err
+
+
+def test_with_the_usual_coverage_a_small_assay_gets_values_without_bands(run: Run, molecules: Path) -> None:
+    words = ("finetune", "none", molecules, "--label-column", "logp", *QUICK)
+    assert run(*words, "--out", "m", "-q").code == 0
+    told = run("predict", "m", molecules, "--out", "p.csv")
+    assert told.code == 0 and "No bands for logp" in told.err
+    rows = [row for row in read("p.csv") if not row["problem"]]
+    assert all(row["logp"] and not row["logp_low"] and not row["logp_high"] for row in rows)
+
+
+def test_molecules_that_folds_share_are_reported(run: Run, bace: list[tuple[str, str]]) -> None:
+    data = write_assay(Path("assay.csv"), bace)
+    words = ("finetune", "none", data, *COLUMNS, "--folds", 3, "--epochs", 1, *SMALL, "--out", "m")
+    done = run(*words)
+    assert done.code == 0 and "2 molecules of the valid and test parts are also in the training part" in done.err
+    assert "also in the training part" in json.loads(Path("m/model.json").read_text())["data"]["note"]
 
 
 def test_classes_are_named(run: Run) -> None:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from adgcl.experiments.model.members import Choices
     from adgcl.experiments.planning import Request
     from adgcl.experiments.source import Source
+    from adgcl.training.run_config import RunConfig
 
 _MODEL = "Model"
 _PERCENT = ("rocauc", "accuracy")
@@ -113,10 +114,10 @@ def _run(
     from adgcl.experiments import finetuning
     from adgcl.training.trackers import ProgressBar
 
-    def announce(dataset: Dataset, warnings: list[str]) -> None:
+    def announce(dataset: Dataset, run: RunConfig, warnings: list[str]) -> None:
         bad_rows = dataset.bad_rows
         show_bad_rows(screen, bad_rows, len(dataset) + len(bad_rows), out / finetuning.BAD_ROWS_FILE)
-        show_mixtures(screen, dataset, source.keep_largest_fragment)
+        show_mixtures(screen, dataset, run.data.keep_largest_fragment)
         for warning in warnings:
             screen.warn(warning)
 

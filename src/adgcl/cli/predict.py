@@ -22,8 +22,9 @@ def predict(
     data: options.DataArgument,
     out: Annotated[Path, typer.Option("--out", "-o", help="The file to write: .csv or .parquet.")],
     coverage: Annotated[
-        float, typer.Option("--coverage", help="The share of true values that regression bands should contain.")
-    ] = 0.9,
+        float | None,
+        typer.Option("--coverage", help="The share of true values that regression bands should contain. Default: 0.9."),
+    ] = None,
     device: Annotated[str, typer.Option("--device", help="auto, cpu, cuda, cuda:1 or mps.")] = "auto",
     *,
     reading: Reading,
@@ -33,11 +34,11 @@ def predict(
     """Predict one row per input row, in input order.
 
     For numbers there is a value, the members' spread (`_std`), and a band
-    (`_low`, `_high`) that contains the true value in 9 of 10 cases. For classes
-    there are calibrated probabilities and the spread. `distance` says how far a
-    molecule is from the training molecules: above 1 it is unlike them and
-    `in_domain` is false. A row that cannot be read keeps its place, and
-    `problem` says why.
+    (`_low`, `_high`) that contains the true value in 9 of 10 cases; it is empty
+    where too few labels were held out to promise that. For classes there are
+    calibrated probabilities and the spread. `distance` says how far a molecule
+    is from the training molecules: above 1 it is unlike them and `in_domain` is
+    false. A row that cannot be read keeps its place, and `problem` says why.
 
     \b
     Examples:
@@ -57,14 +58,19 @@ def predict(
         made = predict_data(model, source, coverage=coverage, device=device, progress=bars, on_predicted=bars.predicted)
         write_predictions(out, made)
     show_bad_rows(screen, made.dataset.bad_rows, len(made.ids))
-    show_mixtures(screen, made.dataset, source.keep_largest_fragment)
+    show_mixtures(screen, made.dataset, source.following(made.model.config.data).keep_largest_fragment)
     if str(made.strangers):
         screen.warn(f"{made.strangers}.")
-    screen.emit(_summary(made, out, coverage))
+    if made.unbanded:
+        screen.warn(
+            f"No bands for {', '.join(made.unbanded)}: too few labels were held out to promise "
+            f"{100 * made.coverage:g} %. A smaller --coverage, or more labels, would give some."
+        )
+    screen.emit(_summary(made, out))
     screen.show(_line(made, out))
 
 
-def _summary(made: Predicted, out: Path, coverage: float) -> dict[str, Any]:
+def _summary(made: Predicted, out: Path) -> dict[str, Any]:
     regression = made.model.task.kind == "regression"
     return {
         "out": str(out),
@@ -78,7 +84,7 @@ def _summary(made: Predicted, out: Path, coverage: float) -> dict[str, Any]:
         "mixtures": made.dataset.mixtures,
         "model": str(made.model.path),
         "unit": made.model.about["unit"],
-        **({"coverage": coverage} if regression else {}),
+        **({"coverage": made.coverage, "without_bands": made.unbanded} if regression else {}),
     }
 
 

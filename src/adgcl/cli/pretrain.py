@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from adgcl.experiments.planning import Request
     from adgcl.experiments.pretraining import Pretrained
     from adgcl.experiments.source import Source
+    from adgcl.training.run_config import RunConfig
 
 
 @reads_data(without=("task", "split"))
@@ -99,10 +100,10 @@ def _run(
     if screen is None:
         return pretraining.pretrain(source, out, request, resume=resume, max_seconds=limit)
 
-    def announce(dataset: Dataset) -> None:
+    def announce(dataset: Dataset, run: RunConfig) -> None:
         bad_rows = dataset.bad_rows
         show_bad_rows(screen, bad_rows, len(dataset) + len(bad_rows), out / pretraining.BAD_ROWS_FILE)
-        show_mixtures(screen, dataset, source.keep_largest_fragment)
+        show_mixtures(screen, dataset, run.data.keep_largest_fragment)
 
     with Bars(screen) as bars:
         trackers: list[Tracker] = [ProgressBar("pretrain", screen.live, screen.aside), Adviser(screen.warn)]

@@ -16,6 +16,8 @@ from adgcl.data.folds import shuffled, stratified_folds_of
 from adgcl.graphs.chem.scaffolds import scaffolds
 
 Parts = dict[str, npt.NDArray[np.int64]]
+# Begins the names of parts that only `as_published` uses.
+PUBLISHED = "published_"
 
 FRACTIONS = (0.8, 0.1, 0.1)
 # Ways to divide any data set, whatever split it comes with; `cv` is cross-validation.
@@ -124,6 +126,11 @@ def stratified_folds(y: npt.ArrayLike, num_folds: int = 10, seed: int = 0, valid
         _parts(np.setdiff1d(everything, np.concatenate([valid, test])), valid, test)
         for valid, test in zip(valids, tests, strict=True)
     ]
+
+
+def published_parts(split: Mapping[str, npt.NDArray[np.int64]]) -> Parts:
+    """The parts that made published figures, where a split holds them beside its own."""
+    return {part: split.get(f"{PUBLISHED}{part}", ids) for part, ids in split.items()}
 
 
 def restricted(split: Parts, kept: npt.NDArray[np.int64]) -> Parts:

@@ -51,6 +51,12 @@ class EncoderConfig(Config):
         json_schema_extra=WEIGHTLESS,
     )
     batch_norm: bool = Field(True, description="normalise after every layer")
+    initial_weights: Literal["xavier", "torch"] = Field(
+        "xavier",
+        description="how linear layers start, also those of heads: Xavier-uniform with zero biases (the authors of "
+        "AD-GCL), or as torch does (Hu et al.)",
+        json_schema_extra=WEIGHTLESS,
+    )
 
     def shape(self) -> Tree:
         """The settings that weights depend on."""
@@ -79,13 +85,14 @@ class Encoder(nn.Module):
     # Whether computing identical nodes of a batch only once pays off: for wide layers it does.
     by_classes: ClassVar[bool] = False
     # Whether it, and what is trained with it, starts otherwise than the authors of AD-GCL do (see `initialise`).
-    own_start: ClassVar[bool] = False
+    own_start: bool = False
     # The time of a pass, in that of a five-layer GINE of the same width.
     cost: ClassVar[float] = 1.0
 
     def __init__(self, config: EncoderConfig, spec: FeatureSpec) -> None:
         super().__init__()
         self.config, self.spec = config, spec
+        self.own_start = self.own_start or config.initial_weights == "torch"
         self.readout = READOUTS[config.readout]
 
     @property

@@ -20,7 +20,7 @@ class ProjectionHead(nn.Sequential):
 def initialise(module: nn.Module) -> None:
     """Xavier-uniform weights and zero biases for every linear layer, as the authors do.
 
-    An encoder that was published with another start (`own_start`) keeps it, and so does all that goes with it.
+    An encoder with another start (`own_start`, `initial_weights`) keeps it, and so does all that goes with it.
     """
     if any(getattr(part, "own_start", False) for part in module.modules()):
         return

@@ -94,7 +94,7 @@ class ResGCN(Encoder):
     Config = ResGCNConfig
     by_classes = True
     own_start = True
-    cost = 0.1
+    cost = 0.3
 
     def __init__(self, config: EncoderConfig, spec: FeatureSpec) -> None:
         super().__init__(config, spec)

@@ -107,6 +107,7 @@ class GraphRegressor(RegressorMixin, _Predictor):  # type: ignore[misc]
         values = np.asarray(y, dtype=np.float64)
         if values.ndim == 0 or not len(values):
             raise DataError("y holds no labels.", "Give a number for each graph.")
+        _refuse_constants(values.reshape(len(values), -1))
         self._fit(X, values.reshape(len(values), -1), Task("regression", values.reshape(len(values), -1).shape[1]))
         self.single_ = values.ndim == 1
         return self
@@ -165,6 +166,15 @@ class GraphClassifier(ClassifierMixin, _Predictor):  # type: ignore[misc]
         named = np.full(len(rows), None, dtype=object)
         named[readable] = self.classes_[rows[readable].argmax(axis=1)]
         return named
+
+
+def _refuse_constants(y: Labels) -> None:
+    """Refuse values from which nothing can be learned, as `adgcl finetune` does."""
+    if all(len(np.unique(column[~np.isnan(column)])) < 2 for column in y.T) and not np.isnan(y).all():
+        raise DataError(
+            "No column of y has two different values: nothing can be learned.",
+            "Give y with at least two different numbers.",
+        )
 
 
 def _numbered(y: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], Labels]:

@@ -50,6 +50,7 @@ def embed_dataset(
 def open_both(run: Path, source: Source, device: str = "auto", progress: Any = None) -> tuple[LoadedRun, Dataset]:
     """A finished run, and data that is checked to fit it."""
     loaded = load_run(run, device)
+    source = source.following(loaded.config.data, loaded.mixtures)
     dataset = source.load_for(loaded.config.data, progress)
     loaded.method.check_data(dataset)
     return loaded, dataset.with_store(fit_features(dataset.store, loaded.checkpoint.spec))

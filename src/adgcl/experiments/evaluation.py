@@ -146,6 +146,8 @@ def evaluate_run(
     row, embedding = _row_of(run, loaded), loaded.embed(dataset)
     # Its weights are what is evaluated; the encoder that they once started from may be gone.
     config = loaded.config.with_training(start_from="")
+    if source.keep_largest_fragment:
+        config = config.model_copy(update={"data": config.data.model_copy(update={"keep_largest_fragment": True})})
     judged = [(config, row, embedding)]
     if beside:
         if dataset.smiles is not None and METHODS[loaded.config.method.name].trains:

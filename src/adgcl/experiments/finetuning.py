@@ -17,7 +17,7 @@ from adgcl.core.files import check_writable, ensure_folder, write_json
 from adgcl.core.locks import locked, refuse_if_locked
 from adgcl.core.provenance import versions
 from adgcl.core.trees import TreeError, fitted, read_json
-from adgcl.data.dataset import Dataset
+from adgcl.data.dataset import Dataset, Split
 from adgcl.data.duplicates import find_duplicates
 from adgcl.data.splits import split_digest
 from adgcl.experiments.evaluation import Watcher, Work, run_jobs
@@ -39,6 +39,7 @@ from adgcl.protocols.seed_run import SeedRun
 from adgcl.training.checkpoints import load_checkpoint
 from adgcl.training.device import pick_device
 from adgcl.training.export import write_bad_rows
+from adgcl.training.run_config import RunConfig
 from adgcl.training.runs import describe_data
 from adgcl.training.start import encoder_origin
 from adgcl.training.trackers import Tracker
@@ -67,13 +68,13 @@ def finetune(
     *,
     trackers: Sequence[Tracker] = (),
     progress: Any = None,
-    on_loaded: Callable[[Dataset, list[str]], None] = lambda dataset, warnings: None,
+    on_loaded: Callable[[Dataset, RunConfig, list[str]], None] = lambda dataset, run, warnings: None,
     work: Work | None = None,
     watcher: Watcher | None = None,
 ) -> Finetuned:
     """Fine-tune the encoder `start` (a run, a checkpoint, a packaged one, or `none`) and keep a model in `folder`.
 
-    The same call again resumes where it stopped. `on_loaded` sees the data and what there is to say about it. Members
+    The same call again resumes where it stopped. `on_loaded` sees data, settings and warnings. Members
     are trained one after another, followed by `trackers`; or as `work` says (its folder is not used), followed by a
     `watcher`.
     """
@@ -83,12 +84,12 @@ def finetune(
     dataset, planned = _settle(start, source, request, progress)
     warnings = check_trainable(dataset, task_named=source.task is not None)
     members = membership.plan_members(dataset, source.split, choices.seeds, choices.folds, planned.run.training.seed)
-    duplicates = str(find_duplicates(_as_divided(dataset, members)))
+    duplicates = str(find_duplicates(dataset, _divisions(members)))
     wanted = _identity(planned, dataset, members, choices)
     with locked(ensure_folder(folder)):
         if (finished := _finished(folder, wanted)) is not None:
             return Finetuned(folder, finished, dataset, finished_before=True)
-        on_loaded(dataset, [*warnings, *([duplicates] if duplicates else [])])
+        on_loaded(dataset, planned.run, [*warnings, *([duplicates] if duplicates else [])])
         _claim(folder, wanted)
         if dataset.bad_rows:
             write_bad_rows(folder / BAD_ROWS_FILE, dataset.bad_rows)
@@ -106,6 +107,7 @@ def _settle(start: str, source: Source, request: Request, progress: Any) -> tupl
     dataset = source.load(progress=progress)
     origin = "" if start == SCRATCH else start
     asked = request.with_flags({"training": {"start_from": origin}, "protocol": {"name": FinetuneConfig().name}})
+    asked = asked.reading(source)
     planned = plan(dataset, replace(asked, method=request.method or "supervised"))
     return source.seen_through(dataset, planned.run.data, progress), planned
 
@@ -210,9 +212,9 @@ def _sizes(member: membership.Member) -> dict[str, Any]:
     return {"graphs": {name: len(ids) for name, ids in member.part._asdict().items()}}
 
 
-def _as_divided(dataset: Dataset, members: membership.Plan) -> Dataset:
-    """The data with the split that the members share, if they do."""
-    return replace(dataset, split=members.members[0].part._asdict() if members.shared else None)
+def _divisions(members: membership.Plan) -> list[Split]:
+    """The parts of the members: one division if they share it."""
+    return [member.part._asdict() for member in members.members[: 1 if members.shared else None]]
 
 
 def _identity(planned: Plan, dataset: Dataset, members: membership.Plan, choices: Choices) -> dict[str, Any]:

@@ -154,7 +154,7 @@ class Job:
         return {key: name for key, name in self.take.items() if name != FOLDER}
 
     def _planned(self, values: Mapping[str, Any]) -> Plan:
-        request = self.request.with_setting("training.seed", self.seed)
+        request = self.request.reading(self.data.source).with_setting("training.seed", self.seed)
         for key, value in values.items():
             request = request.with_setting(key, value)
         return plan(self.data.content, request, protocol=self.protocol)

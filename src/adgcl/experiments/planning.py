@@ -12,7 +12,7 @@ from adgcl.core.config import Config, Tree, build, merged, parse_overrides, read
 from adgcl.core.errors import ConfigError
 from adgcl.data.dataset import Dataset
 from adgcl.experiments.presets import Preset, named_preset, preset_for
-from adgcl.experiments.source import atom_features_of
+from adgcl.experiments.source import Source, atom_features_of
 from adgcl.experiments.starting import like_its_origin
 from adgcl.methods.base import METHODS
 from adgcl.protocols.base import DEFAULT_PROTOCOL, PROTOCOLS, Protocol, ProtocolConfig, make_protocol
@@ -40,6 +40,11 @@ class Request:
     def with_flags(self, *flags: Mapping[str, Any]) -> Request:
         """The same with more flags, which win over those it has."""
         return replace(self, flags=merged(self.flags, *flags))
+
+    def reading(self, source: Source) -> Request:
+        """The same with how `source` is read as a setting of the run, so that whoever uses the run reads alike."""
+        cut = ("data.keep_largest_fragment=true",) if source.keep_largest_fragment else ()
+        return replace(self, assignments=(*self.assignments, *cut))
 
     def with_setting(self, key: str, value: Any) -> Request:
         """The same with one more setting, given as `section.name`, or `section.name.name` inside a setting."""

@@ -28,7 +28,8 @@ _RESERVED = ("id", "in_domain", "distance", "problem")
 class Predicted:
     """A row for every input row, in its order; `columns` hold numbers (NaN: none), texts or truth values (None: none).
 
-    `strangers` counts what the vocabulary of atoms and bonds has no name for.
+    `strangers` counts what the vocabulary of atoms and bonds has no name for. `unbanded` are the labels whose bands are
+    empty, because too few values were held out to promise the `coverage`.
     """
 
     ids: list[str]
@@ -36,6 +37,12 @@ class Predicted:
     dataset: Dataset
     model: Model
     strangers: Strangers
+    coverage: float = COVERAGE
+
+    @property
+    def unbanded(self) -> list[str]:
+        pairs = zip(self.model.labels, self.model.intervals)
+        return [name for name, bands in pairs if not bands.promises(self.coverage)]
 
     @property
     def outside(self) -> int:
@@ -47,19 +54,23 @@ def predict_data(
     model: str | Path,
     source: Source,
     *,
-    coverage: float = COVERAGE,
+    coverage: float | None = None,
     device: str = "auto",
     progress: Any = None,
     on_predicted: Callable[[int, int], None] | None = None,
 ) -> Predicted:
-    """Predict every row of `source`, seen through the model's own data settings."""
-    if not 0 < coverage < 1:
+    """Predict every row of `source`, seen through the model's own data settings.
+
+    A `coverage` that is asked for must be possible for every label; the usual one is left out where it is not.
+    """
+    if coverage is not None and not 0 < coverage < 1:
         raise ConfigError(f"The coverage is {coverage:g}.", "It must be between 0 and 1, such as 0.9.")
     opened = open_model(model, device)
-    for bands in opened.intervals:
-        bands.half_width(coverage, np.zeros(1))  # Too much to promise? Said before any work is done.
+    if coverage is not None:
+        _refuse_promises(opened, coverage)
+    source = source.following(opened.config.data, opened.about.get("mixtures", 0))
     dataset = source.unlabelled.load_for(opened.config.data, progress)
-    return predict_dataset(opened, dataset, coverage, on_predicted)
+    return predict_dataset(opened, dataset, COVERAGE if coverage is None else coverage, on_predicted)
 
 
 def predict_dataset(
@@ -78,7 +89,18 @@ def predict_dataset(
     columns["in_domain"] = np.array([None if np.isnan(d) else bool(d <= 1) for d in far], dtype=object)
     columns["distance"] = far
     columns["problem"] = problems(dataset, len(ids))
-    return Predicted(ids, columns, dataset, model, count_strangers(dataset.store, dataset.smiles))
+    return Predicted(ids, columns, dataset, model, count_strangers(dataset.store, dataset.smiles), coverage)
+
+
+def _refuse_promises(model: Model, coverage: float) -> None:
+    """Too much to promise is said before any work is done; a label that was never held out has no bands at all."""
+    known = [(name, bands) for name, bands in zip(model.labels, model.intervals) if bands.scores]
+    short = [f"{name} ({len(bands.scores)})" for name, bands in known if not bands.promises(coverage)]
+    if short:
+        raise ConfigError(
+            f"Too few labels were held out to promise a coverage of {coverage:g}: {', '.join(short)}.",
+            f"Ask for at most --coverage {min(bands.most for _, bands in known):g}, or fine-tune with more labels.",
+        )
 
 
 def problems(dataset: Dataset, count: int) -> Column:

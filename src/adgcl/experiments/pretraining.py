@@ -57,10 +57,10 @@ def pretrain(
     resume: bool = False,
     trackers: Sequence[Tracker] = (),
     progress: Any = None,
-    on_loaded: Callable[[Dataset], None] = lambda dataset: None,
+    on_loaded: Callable[[Dataset, RunConfig], None] = lambda dataset, run: None,
     max_seconds: float | None = None,
 ) -> Pretrained:
-    """Train a method on data and keep everything in `folder`; `on_loaded` sees the data before training begins.
+    """Train a method on data and keep everything in `folder`; before that, `on_loaded` sees data and settings.
 
     Processes that have joined (`adgcl.parallel.world`) train together; the first of them holds and fills the folder.
     """
@@ -88,7 +88,7 @@ def pretrain_dataset(
     *,
     saved: Checkpoint | None = None,
     trackers: Sequence[Tracker] = (),
-    on_loaded: Callable[[Dataset], None] = lambda dataset: None,
+    on_loaded: Callable[[Dataset, RunConfig], None] = lambda dataset, run: None,
     max_seconds: float | None = None,
 ) -> Pretrained:
     """The same for data that is already loaded, in a folder that is locked; `saved` is what to continue from."""
@@ -102,7 +102,7 @@ def pretrain_dataset(
             rows = files.read_metrics()
             last, done = rows[-1] if rows else {}, saved.position.epoch
             return Pretrained(folder, saved.config, dataset, last, 0.0, done, True, steps_so_far(saved.data))
-    on_loaded(dataset)
+    on_loaded(dataset, run)
     ensure_folder(folder)
     if dataset.bad_rows and world().leads:
         write_bad_rows(folder / BAD_ROWS_FILE, dataset.bad_rows)
@@ -130,7 +130,7 @@ def _saved(files: RunFolder, resume: bool) -> Checkpoint | None:
 def _settle(source: Source, request: Request, saved: Checkpoint | None, progress: Any) -> tuple[Dataset, RunConfig]:
     """The data as the run sees it, and the run's settings, which depend on the kind of data."""
     dataset = source.load(progress=progress)
-    run = plan(dataset, request, saved=saved.config if saved else None).run
+    run = plan(dataset, request.reading(source), saved=saved.config if saved else None).run
     return source.seen_through(dataset, run.data, progress), run
 
 

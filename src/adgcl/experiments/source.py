@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, get_args
 
+from adgcl.core.errors import ConfigError
 from adgcl.core.gaps import Gap
 from adgcl.data.catalog import is_known
 from adgcl.data.dataset import Dataset
@@ -58,6 +59,25 @@ class Source:
         """The same without labels: those of a table are not even read, so nothing can be wrong with them."""
         return replace(self, label_columns=(), split=None, task="none" if self._is_table else None)
 
+    def following(self, config: DataConfig, mixtures: int = 0) -> Source:
+        """The same, with salts and mixtures read as a run with these settings reads them.
+
+        A run that has learned from `mixtures` as a whole says nothing about their largest fragments. One that has seen
+        none leaves the choice to the user. Known sets are always read as they were published.
+        """
+        if self.keep_largest_fragment and not config.keep_largest_fragment and mixtures:
+            raise ConfigError(
+                f"--keep-largest-fragment was given, but this was trained on {mixtures} salts and mixtures read whole.",
+                "Leave the flag out, or train again with it.",
+            )
+        if self.keep_largest_fragment or not config.keep_largest_fragment or not self._is_own_molecules:
+            return self
+        return replace(self, keep_largest_fragment=True)
+
+    @property
+    def _is_own_molecules(self) -> bool:
+        return self._is_table or are_molecules(self.data)
+
     @property
     def _is_table(self) -> bool:
         known = isinstance(self.data, str) and is_known(self.data)
@@ -73,13 +93,15 @@ class Source:
         # Molecules are read with the right features at once. The usual ones are not named, so that tables read with
         # and without settings share one packed file.
         unusual = config.atom_features != DataConfig().atom_features
-        molecules = unusual and (self._is_table or are_molecules(self.data))
-        return self.seen_through(self.load(config.atom_features if molecules else None, progress), config, progress)
+        features = config.atom_features if unusual and self._is_own_molecules else None
+        source = self.following(config)
+        return source.seen_through(source.load(features, progress), config, progress)
 
     def seen_through(self, dataset: Dataset, config: DataConfig, progress: Any = None) -> Dataset:
-        """`dataset`, which was loaded from here, with the features that `config` chooses."""
-        if atom_features_of(dataset) not in (None, config.atom_features):
-            dataset = self.load(config.atom_features, progress)
+        """`dataset`, which was loaded from here, with the fragments and features that `config` chooses."""
+        source = self.following(config)
+        if source is not self or atom_features_of(dataset) not in (None, config.atom_features):
+            dataset = source.load(config.atom_features, progress)
         return dataset.with_store(choose_features(dataset.store, config.features))
 
 

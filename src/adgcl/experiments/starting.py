@@ -10,17 +10,19 @@ from adgcl.encoders.base import settle
 from adgcl.training.checkpoints import load_checkpoint
 from adgcl.training.start import find_encoder
 
+_OF_FINE_TUNING = {"dropout", "centre", "initial_weights"}
+
 
 def like_its_origin(shipped: Tree, asked: Mapping[str, Any]) -> Tree:
     """Settings of a preset, with encoder and features as in the run that `asked` starts from, if it names one.
 
     What fine-tuning wants otherwise than pre-training, and no weight depends on, stays as the preset has it: dropout,
-    and the centre node of a protein's neighbourhood.
+    the centre node of a protein's neighbourhood, and how the new head starts.
     """
     start = asked.get("training", {}).get("start_from") or shipped.get("training", {}).get("start_from")
     if not start:
         return shipped
     origin = load_checkpoint(find_encoder(start))
-    encoder = settle(origin.config.encoder, origin.spec).model_dump(mode="json", exclude={"dropout"})
-    own = {name: value for name, value in shipped.get("encoder", {}).items() if name in ("dropout", "centre")}
+    encoder = settle(origin.config.encoder, origin.spec).model_dump(mode="json", exclude=_OF_FINE_TUNING - {"centre"})
+    own = {name: value for name, value in shipped.get("encoder", {}).items() if name in _OF_FINE_TUNING}
     return {**shipped, "encoder": {**encoder, **own}, "data": origin.config.data.model_dump(mode="json")}

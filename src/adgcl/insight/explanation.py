@@ -124,6 +124,10 @@ def explain_data(
     run = None if is_model and augmenter is None else load_run(augmenter if is_model and augmenter else place, device)
     if run is not None:
         find_augmenter(run.method)
+    if model is not None:
+        source = source.following(model.config.data, model.about.get("mixtures", 0))
+    if run is not None:
+        source = source.following(run.config.data, run.mixtures)
     described = source.unlabelled.load(progress=progress)
     atoms = atom_features_of(described)
     wanted = {one.config.data.atom_features for one in (model, run) if one is not None}

@@ -91,6 +91,8 @@ def find_neighbours(
     """The `count` nearest graphs of `source` to each query; without `queries`, each graph of `source` is one."""
     run = open_encoder(place, device)
     atoms = run.config.data.atom_features
+    source = source.following(run.config.data, run.mixtures)
+    queries = None if queries is None else queries.following(run.config.data, run.mixtures)
     dataset = as_read(source.load(progress=progress), atoms)
     if queries is None and len(dataset) < 2:
         raise DataError(f"{dataset.name} has only one graph, which has no neighbours.", "Give more graphs, or a QUERY.")

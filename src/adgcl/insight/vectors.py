@@ -47,6 +47,7 @@ def embed_source(
 ) -> Vectors:
     """Embed the graphs of `source`; of more than `most` a sample, drawn with a fixed seed, in their order."""
     run = open_encoder(place, device)
+    source = source.following(run.config.data, run.mixtures)
     whole = source.load(progress=progress)
     part = whole if most is None or len(whole) <= most else sampled(whole, most)
     dataset = as_read(part, run.config.data.atom_features)

@@ -24,9 +24,11 @@ from adgcl.training.trackers import Tracker
 
 DEFAULT_PROTOCOL = "unsupervised"
 
-# Seconds on one core of an ordinary server, measured with AD-GCL: for a step as such, for a node times width squared,
-# and for an edge times width. Only ratios matter once a job is finished.
-_STEP, _NODE, _EDGE = 0.008, 2e-8, 2e-8
+# Seconds on one core of an ordinary server, measured with AD-GCL (docs/speed.md): for a step as such, for a node times
+# width squared, and for an edge times width. Only ratios matter once a job is finished.
+_STEP, _NODE, _EDGE = 0.001, 4e-9, 4e-9
+# What training with labels takes of that, and a pass that only looks.
+WITH_LABELS, FORWARD = 0.25, 0.08
 
 
 class ProtocolConfig(Config):
@@ -157,7 +159,7 @@ def check_labels(dataset: Dataset) -> None:
 
 
 def epoch_seconds(run: RunConfig, store: GraphStore) -> float:
-    """How long one epoch of training should take on one core."""
+    """How long one epoch of training with AD-GCL should take on one core."""
     width, name = run.encoder.hidden_dim, run.encoder.name
     steps = -(-len(store) // run.training.batch_size)
     sums = _NODE * len(store.in_degree) * width**2 + _EDGE * len(store.edge_source) * width

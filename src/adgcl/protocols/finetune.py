@@ -10,7 +10,7 @@ from pydantic import Field
 from adgcl.core.records import Record
 from adgcl.data.dataset import Dataset
 from adgcl.graphs.store.store import GraphStore
-from adgcl.protocols.base import PROTOCOLS, Protocol, ProtocolConfig, epoch_seconds
+from adgcl.protocols.base import PROTOCOLS, WITH_LABELS, Protocol, ProtocolConfig, epoch_seconds
 from adgcl.protocols.fold_training import HEAD, Course, Rule, train_folds
 from adgcl.protocols.parts import fold_parts
 from adgcl.protocols.seed_run import SeedRun
@@ -71,7 +71,7 @@ class Finetune(Protocol):
 
     def seconds(self, run: RunConfig, store: GraphStore) -> float:
         """As for data with its own split; for other data, earlier seeds show what the remaining folds take."""
-        return run.training.epochs * epoch_seconds(run, store)
+        return run.training.epochs * WITH_LABELS * epoch_seconds(run, store)
 
     def row(self, run: RunConfig, asked: str) -> str:
         return row_of_start(run, asked)

@@ -8,6 +8,7 @@ import numpy as np
 
 from adgcl.core.schema import Task
 from adgcl.data.dataset import Dataset
+from adgcl.data.splits import published_parts
 from adgcl.protocols.metrics import task_scores, undefined
 from adgcl.protocols.probes.checks import check_labelled, check_split
 from adgcl.protocols.probes.folds import Mode, cross_validation, fold_seed, given_split
@@ -31,7 +32,8 @@ def fold_parts(dataset: Dataset, mode: Mode, seed: int, num_folds: int) -> list[
     """
     data = check_labelled(np.zeros((len(dataset), 1)), labels_of(dataset), dataset.task)
     if dataset.split is not None:
-        folds, ids = given_split(data, check_split(dict(dataset.split), data), mode), np.arange(len(dataset))
+        split = published_parts(dataset.split) if mode == "as_published" else dict(dataset.split)
+        folds, ids = given_split(data, check_split(split, data), mode), np.arange(len(dataset))
         masks = (folds.train, folds.valid, folds.test)
     else:
         ids, data = np.flatnonzero(data.has_label), data.at(data.has_label)

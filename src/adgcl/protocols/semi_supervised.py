@@ -14,7 +14,7 @@ from adgcl.core.records import Record
 from adgcl.data.dataset import Dataset
 from adgcl.graphs.store.store import GraphStore
 from adgcl.methods.base import METHODS
-from adgcl.protocols.base import PROTOCOLS, Protocol, ProtocolConfig, epoch_seconds
+from adgcl.protocols.base import FORWARD, PROTOCOLS, WITH_LABELS, Protocol, ProtocolConfig, epoch_seconds
 from adgcl.protocols.fold_training import HEAD, Course, train_folds
 from adgcl.protocols.label_parts import Validation, absent_classes, labelled_parts
 from adgcl.protocols.parts import Part, labels_of
@@ -29,8 +29,6 @@ from adgcl.training.trackers import Tracker
 from adgcl.training.trainer import build_method
 
 PUBLISHED_RATE = 0.1
-# The time of a pass forward and backward, and of one forward only, in that of a step of AD-GCL.
-_BOTH_WAYS, _FORWARD = 0.25, 0.08
 _GRAPH = 1e-4  # seconds that a probe needs for a graph
 _LEAKY = (
     "Leaky: the epoch was chosen by the test folds themselves, as in the published experiments, and every seed learns "
@@ -121,8 +119,8 @@ class SemiSupervised(Protocol):
         """Every fold learns from its labels, and goes forward over its test part after every epoch."""
         if not METHODS[run.method.name].trains:
             return _GRAPH * len(store) * self.config.num_folds
-        learning = _BOTH_WAYS * self.config.label_rate * self.config.num_folds
-        return run.training.epochs * epoch_seconds(run, store) * (learning + _FORWARD / self.config.evaluate_every)
+        learning = WITH_LABELS * self.config.label_rate * self.config.num_folds
+        return run.training.epochs * epoch_seconds(run, store) * (learning + FORWARD / self.config.evaluate_every)
 
     def row(self, run: RunConfig, asked: str) -> str:
         return row_of_start(run, asked)

@@ -10,7 +10,7 @@ from pydantic import Field
 from adgcl.core.records import Record
 from adgcl.data.dataset import Dataset
 from adgcl.graphs.store.store import GraphStore
-from adgcl.protocols.base import PROTOCOLS, Protocol, ProtocolConfig, epoch_seconds
+from adgcl.protocols.base import PROTOCOLS, WITH_LABELS, Protocol, ProtocolConfig, epoch_seconds
 from adgcl.protocols.fold_training import HEAD, Course, train_folds
 from adgcl.protocols.parts import fold_parts
 from adgcl.protocols.seed_run import SeedRun
@@ -41,7 +41,7 @@ class Supervised(Protocol):
         return (HEAD,)
 
     def seconds(self, run: RunConfig, store: GraphStore) -> float:
-        return run.training.epochs * epoch_seconds(run, store) * self.config.num_folds
+        return run.training.epochs * WITH_LABELS * epoch_seconds(run, store) * self.config.num_folds
 
     @classmethod
     def describe(cls, record: Record) -> str:

@@ -21,7 +21,7 @@ MOST_THREADS = 1024
 
 
 class DataConfig(Config):
-    """Which features of the data the network sees."""
+    """What the network sees of the data."""
 
     features: FeatureMode = Field(
         "auto",
@@ -29,6 +29,9 @@ class DataConfig(Config):
         "deg+odeg100 and deg+odeg10 are those of the published semi-supervised runs",
     )
     atom_features: Literal["ogb", "hu"] = Field("ogb", description="how SMILES become features")
+    keep_largest_fragment: bool = Field(
+        False, description="read only the largest fragment of salts and mixtures, in your own tables and lists"
+    )
 
 
 class TrainingConfig(Config):

@@ -38,6 +38,11 @@ class LoadedRun:
     def config(self) -> RunConfig:
         return self.checkpoint.config
 
+    @property
+    def mixtures(self) -> int:
+        """How many salts and mixtures it was trained on; runs of earlier versions do not say."""
+        return int(self.checkpoint.data.get("mixtures", 0))
+
     @classmethod
     def of(cls, trainer: Trainer) -> LoadedRun:
         """What a Trainer has just trained, as if it had been saved and loaded."""
@@ -70,5 +75,6 @@ def describe_data(dataset: Dataset) -> dict[str, Any]:
         "source": dataset.origin.source,
         "graphs": len(dataset),
         "unreadable": len(dataset.bad_rows),
+        "mixtures": dataset.mixtures,
         "fingerprint": fingerprint(replace(dataset.store, y=None)),
     }

@@ -11,6 +11,7 @@ from adgcl.core.errors import DataError, DataMissingError
 from adgcl.data.families import ppi
 from adgcl.data.families.ppi import HUMAN, OTHERS, load_ppi, species_split
 from adgcl.data.load import load_dataset
+from adgcl.protocols.parts import fold_parts
 from tests.ppi_arrays import ppi_arrays, write_ppi
 
 ENTRIES = {entry.name: entry for entry in ppi.entries()}
@@ -72,6 +73,18 @@ def test_the_split_is_the_published_one():
 def test_an_unknown_species_is_named():
     with pytest.raises(DataError, match="Graph 1 is of species 1234"):
         species_split([HUMAN, 1234])
+
+
+def test_published_runs_draw_with_another_seed_and_test_on_the_hard_half(tmp_path):
+    arrays = ppi_arrays(120)
+    write_ppi(tmp_path, arrays)
+    dataset = load_ppi(tmp_path)
+    hu, adgcl = (species_split(arrays["species"], seed) for seed in (42, 0))
+    (strict,), (published,) = (fold_parts(dataset, mode, 0, 2) for mode in ("strict", "as_published"))
+    for part in ("train", "valid", "test"):
+        np.testing.assert_array_equal(np.sort(getattr(strict, part)), hu[part])
+    assert np.array_equal(published.test, adgcl["test_hard"]) and np.array_equal(published.train, adgcl["train"])
+    assert np.array_equal(published.valid, adgcl["valid"])
 
 
 def test_a_missing_file_says_how_to_make_it(tmp_path):

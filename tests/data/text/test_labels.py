@@ -26,6 +26,14 @@ def test_decimal_commas_between_semicolons(tmp_path: Path) -> None:
     assert dataset.task.kind == "regression" and list(dataset.store.ids) == ["a,b", "c", "d", "e"]
 
 
+def test_truth_values_and_numbers_that_mean_the_same_are_yes_or_no(tmp_path: Path) -> None:
+    dataset = read(tmp_path, "smiles,y\nCCO,1.0\nCC,0.0\nC,TRUE\nCCC,False\nCCCC,\n")
+    assert dataset.task.kind == "binary"
+    assert np.array_equal(dataset.store.y[:, 0], [1, 0, 1, 0, np.nan], equal_nan=True)
+    with pytest.raises(DataError, match="'TRUE' of 'y' is not a number"):
+        read(tmp_path, "smiles,y\nCCO,1.5\nCC,0.0\nC,TRUE\n")
+
+
 def test_without_header_the_semicolon_is_still_the_delimiter(tmp_path: Path) -> None:
     dataset = read(tmp_path, "CCO;1,5\nCC;2,5\nc1ccccc1;3,5\n", label_columns="2")
     assert dataset.smiles == ("CCO", "CC", "c1ccccc1") and dataset.store.y[:, 0].tolist() == [1.5, 2.5, 3.5]

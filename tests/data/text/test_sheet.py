@@ -37,9 +37,9 @@ def test_a_sheet_is_read_like_the_csv_of_it(tmp_path: Path) -> None:
     table = load_smiles_table(tmp_path / "mine.csv", label_columns="logP")
     assert sheet.smiles == table.smiles == ("CCO", "C") and sheet.store.y.tolist() == table.store.y.tolist()
     assert list(sheet.store.ids) == list(table.store.ids) and sheet.columns == table.columns == ("name", "logP")
-    assert sheet.bad_rows == table.bad_rows and sheet.rows.tolist() == table.rows.tolist() == [0, 2]
+    assert sheet.bad_rows == table.bad_rows and sheet.rows.tolist() == table.rows.tolist() == [0, 3]
     # The number that the spreadsheet shows, the empty row counted.
-    assert [(bad.line, bad.id) for bad in sheet.bad_rows] == [(4, "broken")]
+    assert [(bad.line, bad.id) for bad in sheet.bad_rows] == [(3, "1"), (4, "broken")]
 
 
 def test_the_first_sheet_or_one_by_name(tmp_path: Path) -> None:
@@ -75,7 +75,9 @@ def test_a_note_beside_the_table_is_no_bad_row(tmp_path: Path) -> None:
 
 def test_without_header_and_below_empty_rows(tmp_path: Path) -> None:
     dataset = load_smiles_table(write(tmp_path / "bare.xlsx", Data=[[], [], ["CCO"], ["xx"], ["CC"]]))
-    assert dataset.smiles == ("CCO", "CC") and dataset.bad_rows[0].line == 4
+    assert dataset.smiles == ("CCO", "CC") and [bad.line for bad in dataset.bad_rows] == [1, 2, 4]
+    named = load_smiles_table(write(tmp_path / "named.xlsx", Data=[[], ["smiles"], ["CCO"], [], ["CC"], [], [""]]))
+    assert named.rows.tolist() == [0, 2] and [(bad.line, bad.reason) for bad in named.bad_rows] == [(4, "empty")]
 
 
 def test_workbooks_that_cannot_be_read(tmp_path: Path) -> None:

@@ -56,8 +56,8 @@ def test_encodings(load, encode, pack):
 
 def test_smi(load):
     dataset = load("CCO ethanol\n\nCC(C)C\tiso butane\nxx bad\nC\n", "mine.smi")
-    assert list(dataset.store.ids) == ["ethanol", "iso butane", "3"]
-    assert dataset.rows.tolist() == [0, 1, 3] and dataset.bad_rows[0].line == 4
+    assert list(dataset.store.ids) == ["ethanol", "iso butane", "4"]
+    assert dataset.rows.tolist() == [0, 2, 4] and [bad.line for bad in dataset.bad_rows] == [2, 4]
     assert load("SMILES name\nCCO e\n", "mine.smi").smiles == ("CCO",)
     assert load("CCO\nCC\n", "mine.smi").store.ids is None
     assert list(load("CCO\n" * 150 + "CC ethane\n", "mine.smi").store.ids)[149:] == ["149", "ethane"]
@@ -101,9 +101,25 @@ def test_a_name_that_only_looks_like_smiles_is_not_enough(load):
 def test_bad_rows_keep_line_text_and_reason(load):
     dataset = load('smiles,id\nCCO,a\n\nxx,b\n,c\nCC,d,e,f\n"C\nC",g\nCCC,h\n')
     told = [(bad.line, bad.text) for bad in dataset.bad_rows]
-    assert told == [(4, "xx"), (5, ""), (6, "CC")]
-    assert [bad.reason.split()[0] for bad in dataset.bad_rows] == ["syntax", "empty", "4"]
-    assert dataset.rows.tolist() == [0, 4, 5] and list(dataset.store.ids) == ["a", "g", "h"]
+    assert told == [(3, ""), (4, "xx"), (5, ""), (6, "CC")]
+    assert [bad.reason.split()[0] for bad in dataset.bad_rows] == ["empty", "syntax", "empty", "4"]
+    assert dataset.rows.tolist() == [0, 5, 6] and list(dataset.store.ids) == ["a", "g", "h"]
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("t.csv", "smiles,y\nCCO,1\n\n,\nCC,2\n,\n\n \n\n"),
+        ("t.tsv", "smiles\ty\nCCO\t1\n\n\t\nCC\t2\n\t\n\n"),
+        ("t.smi", "CCO\n\n \nCC\n"),
+        ("bare.csv", "\nCCO,1\n\nCC,2\n"),
+    ],
+)
+def test_empty_rows_keep_their_place_and_blank_lines_at_the_end_are_none(load, name, content):
+    dataset = load(content, name)
+    places = {"t.csv": [0, 3], "t.tsv": [0, 3], "t.smi": [0, 3], "bare.csv": [1, 3]}[name]
+    assert dataset.rows.tolist() == places and {bad.reason for bad in dataset.bad_rows} == {"empty"}
+    assert len(dataset) + len(dataset.bad_rows) == (5 if name in ("t.csv", "t.tsv") else 4)
 
 
 def test_one_smiles_never_stops_a_table(load):

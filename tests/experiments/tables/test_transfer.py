@@ -18,6 +18,7 @@ from adgcl.experiments.source import Source
 from adgcl.experiments.tables.listing import listing
 from adgcl.experiments.tables.reproduction import Reproduction, TableRequest, open_table
 from adgcl.experiments.tables.transfer import parse_runs
+from adgcl.protocols.base import PROTOCOLS
 from adgcl.published import layout
 from adgcl.reports.comparison import compare_outcomes
 from adgcl.reports.comparison_tables import notes
@@ -78,6 +79,20 @@ def test_a_row_is_pre_trained_once_and_all_cells_start_from_it(folder):
     assert not [path for path in (folder / "results").glob("*.json") if "pretraining" in path.name]
     again = made(folder, "no_pretrain", "adgcl", "attr_masking")
     assert all(job.result() is not None for job in again.jobs), "nothing is trained twice"
+
+
+def test_published_figures_are_read_at_the_epoch_that_their_authors_report(folder):
+    def rules(mode: str, **changes: Any) -> dict[str, tuple[str, str]]:
+        outcomes = run(made(folder, "graphcl", "attr_masking", modes=(mode,), datasets=("BACE",), seeds=1, **changes))
+        protocol = PROTOCOLS["finetune"]
+        records = {row: outcome.record for (row, _), outcome in outcomes.items()}
+        return {row: (one.config["protocol"]["rule"], protocol.describe(one)) for row, one in records.items()}
+
+    best, last = ("best_validation", "fine-tuned, best validation epoch"), ("last_epoch", "fine-tuned, last epoch")
+    assert rules("as_published") == {"graphcl": last, "attr_masking": best}
+    assert rules("strict") == {"graphcl": best, "attr_masking": best}
+    asked = (*NARROW, "training.epochs=2", "protocol.rule=best_validation")
+    assert rules("as_published", assignments=asked) == {"graphcl": best, "attr_masking": best}
 
 
 def test_a_run_that_is_there_takes_the_place_of_pre_training(folder):

@@ -26,6 +26,7 @@ _ZINC_SPEC = FeatureSpec(Features((28,)), Features((4,)), "zinc")
 _ZINC_ARRAYS = ("num_nodes", "num_edges", "node_type", "edge_index", "edge_type", "y", "split")
 _ZINC12K, _ZINC12K_SMILES = "zinc/zinc12k.npz", "zinc/zinc12k_smiles.txt.gz"
 _ZINC250K = "zinc250k/zinc250k.csv.gz"
+_ZINC2M = "zinc2m/zinc2m.csv.gz"
 _MOSES = ("moses/train.csv.gz", "moses/test.csv.gz", "moses/test_scaffolds.csv.gz")
 
 _ZINC_ORIGIN = Origin(
@@ -50,6 +51,19 @@ _ZINC250K_ORIGIN = Origin(
     citation="Irwin et al., ZINC, Journal of Chemical Information and Modeling 2012; Jin et al., ICML 2018",
     note="Used here without labels, to pre-train on. It contains the molecules of the set ZINC.",
 )
+_ZINC2M_ORIGIN = Origin(
+    family="zinc",
+    source="http://snap.stanford.edu/gnn-pretrain/",
+    licence="not stated",
+    citation=(
+        "Hu et al., Strategies for Pre-training Graph Neural Networks, ICLR 2020; Sterling and Irwin, ZINC 15, Journal "
+        "of Chemical Information and Modeling 2015"
+    ),
+    note=(
+        "The corpus of the published transfer experiments. Whatever molecules you put in place are read under this "
+        "name: compare their number with the two million of Hu et al."
+    ),
+)
 _MOSES_ORIGIN = Origin(
     family="zinc",
     source="https://github.com/molecularsets/moses",
@@ -63,7 +77,7 @@ _MOSES_ORIGIN = Origin(
 
 
 def entries() -> tuple[Entry, ...]:
-    """ZINC (12,000 labelled graphs), and ZINC-250K and MOSES without labels, with features of Hu et al."""
+    """ZINC (12,000 labelled graphs), and ZINC-250K, ZINC-2M and MOSES without labels, with features of Hu et al."""
     files = tuple((file,) for file in _MOSES)
     return (
         Entry(
@@ -83,6 +97,19 @@ def entries() -> tuple[Entry, ...]:
             load_zinc250k,
             ((_ZINC250K,),),
             aliases=("ZINC250K",),
+        ),
+        Entry(
+            "ZINC-2M",
+            "2,000,000 molecules of ZINC15, from a file of your own",
+            _NO_TASK,
+            _ZINC2M_ORIGIN,
+            load_zinc2m,
+            ((_ZINC2M,),),
+            aliases=("ZINC2M",),
+            by_hand=(
+                "Nothing here can download it: make the file from the data of Hu et al. (zinc_standard_agent), as a "
+                "gzip'd CSV table with a column `smiles`, one molecule per line."
+            ),
         ),
         Entry("MOSES", "1,936,962 lead-like molecules", _NO_TASK, _MOSES_ORIGIN, load_moses, files),
     )
@@ -111,6 +138,14 @@ def load_zinc250k(
     """ZINC-250K without labels."""
     smiles = TextColumn([data / _ZINC250K], "smiles")
     return _unlabelled("ZINC-250K", smiles, features, _ZINC250K_ORIGIN, workers, progress, keep_smiles=True)
+
+
+def load_zinc2m(
+    data: Path, features: FeatureSet = "hu", *, workers: int | None = None, progress: Count | None = None
+) -> Dataset:
+    """ZINC-2M as the user has it, without labels; its SMILES are not kept in memory."""
+    smiles = TextColumn([data / _ZINC2M], "smiles")
+    return _unlabelled("ZINC-2M", smiles, features, _ZINC2M_ORIGIN, workers, progress, keep_smiles=False)
 
 
 def load_moses(

@@ -50,8 +50,7 @@ def _open_smi(path: Path) -> Table:
 def _smi_rows(path: Path) -> Iterator[Row]:
     """SMILES, then spaces, then a title that may contain spaces."""
     for line, text in enumerate(read_lines(path), 1):
-        if text.strip():
-            yield Row(line, text.split(maxsplit=1)[:1] + [part.strip() for part in text.split(maxsplit=1)[1:]])
+        yield Row(line, [part.strip() for part in text.split(maxsplit=1)])
 
 
 def _csv_rows(path: Path, lines: Iterator[str], delimiter: str) -> Iterator[Row]:
@@ -61,8 +60,7 @@ def _csv_rows(path: Path, lines: Iterator[str], delimiter: str) -> Iterator[Row]
     line = 1
     try:
         for fields in reader:
-            if any(field.strip() for field in fields):
-                yield Row(line, fields)
+            yield Row(line, fields)
             line = reader.line_num + 1
     except csv.Error as error:
         hint = 'A double quote may be missing. To write one inside a quoted field, double it: "".'

@@ -117,7 +117,7 @@ def _numbers(column: LabelColumn) -> Labels:
     lowered = [text.strip().lower() for text in column.texts]
     pair = _no_and_yes({text for text in lowered if text not in _MISSING})
     if pair is not None:
-        return np.array([float(pair.index(text)) if text in pair else np.nan for text in lowered])
+        return np.array([float(pair.index(text)) if text in pair else _zero_or_one(text) for text in lowered])
     y = np.full(len(lowered), np.nan)
     for row, text in enumerate(lowered):
         if text in _MISSING:
@@ -135,8 +135,14 @@ def _numbers(column: LabelColumn) -> Labels:
 
 
 def _no_and_yes(texts: set[str]) -> tuple[str, str] | None:
-    lowered = {text.lower() for text in texts}
-    return next((pair for pair in _NO_AND_YES if lowered and lowered <= set(pair)), None)
+    """The pair that all words are from; programs that write both truth values and numbers put 0 and 1 beside them."""
+    words = {text.lower() for text in texts if np.isnan(_zero_or_one(text))}
+    return next((pair for pair in _NO_AND_YES if words and words <= set(pair)), None)
+
+
+def _zero_or_one(text: str) -> float:
+    value = _number(text)
+    return value if value in (0.0, 1.0) and value is not None else float("nan")
 
 
 def _number(text: str) -> float | None:

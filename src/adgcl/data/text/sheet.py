@@ -38,7 +38,7 @@ def open_sheet(path: Path, sheet: str | None, is_header: IsHeader) -> Table:
             ) from error
     # A note next to the table is an extra column, not an unreadable row.
     width = max((len(fields) for fields in values), default=0)
-    rows = (Row(n, fields + [""] * (width - len(fields))) for n, fields in enumerate(values, 1) if any(fields))
+    rows = (Row(n, fields + [""] * (width - len(fields))) for n, fields in enumerate(values, 1))
     return with_columns(path, rows, is_header)
 
 
@@ -57,7 +57,7 @@ def _chosen(path: Path, book: Any, name: str | None) -> Any:
 
 
 def _values(sheet: Any) -> list[list[str]]:
-    """The cells of a sheet as text, without the empty ones at the ends of rows."""
+    """The cells of a sheet as text, without the empty ones at the ends of rows and without empty rows at the end."""
     # Some programs write a wrong size into the file, which would cut off rows.
     sheet.reset_dimensions()
     found = []
@@ -66,6 +66,9 @@ def _values(sheet: Any) -> list[list[str]]:
         while fields and not fields[-1]:
             fields.pop()
         found.append(fields)
+    # Rows that were once filled or only formatted may follow the table.
+    while found and not found[-1]:
+        found.pop()
     return found
 
 

@@ -20,6 +20,16 @@ class Row(NamedTuple):
     fields: list[str]
     problem: str = ""
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is written in any field."""
+        return not any(field.strip() for field in self.fields)
+
+    @property
+    def is_blank(self) -> bool:
+        """Whether it is an empty line, without even a delimiter."""
+        return len(self.fields) < 2 and self.is_empty
+
 
 @dataclass
 class Table:
@@ -42,20 +52,41 @@ IsHeader = Callable[[list[str], list[Row]], bool]
 
 
 def with_columns(path: Path, rows: Iterator[Row], is_header: IsHeader) -> Table:
-    """A table of rows; `is_header` decides from the first row and those after it whether it names columns."""
-    first_rows = list(islice(rows, SAMPLE + 1))
-    if not first_rows:
+    """A table of rows; `is_header` decides from the first filled row and those after it whether it names columns.
+
+    Empty rows keep their place, so that what is said about row 17 stands in row 17. Those above a header are no rows,
+    nor are blank lines at the end of a file.
+    """
+    rows = _without_blank_end(rows)
+    above: list[Row] = []
+    for head in rows:
+        if not head.is_empty:
+            break
+        above.append(head)
+    else:
         raise DataError(f"{path} is empty.", "It should have one molecule per line.")
-    head = first_rows[0].fields
-    if is_header(head, first_rows[1:]):
-        columns = _named_columns(path, head)
-        first_rows = first_rows[1:]
+    below = list(islice(rows, SAMPLE))
+    if is_header(head.fields, below):
+        columns = _named_columns(path, head.fields)
+        first_rows = below
         if not first_rows:
             raise DataError(f"{path} has a header but no rows.", "It should have one molecule per line.")
     else:
+        first_rows = [*above, head, *below]
         widest = max(len(row.fields) for row in first_rows)
         columns = tuple(f"column {number}" for number in range(1, widest + 1))
     return Table(path, columns, tuple(first_rows), chain(first_rows, rows))
+
+
+def _without_blank_end(rows: Iterator[Row]) -> Iterator[Row]:
+    blank: list[Row] = []
+    for row in rows:
+        if row.is_blank:
+            blank.append(row)
+            continue
+        yield from blank
+        blank = []
+        yield row
 
 
 def _named_columns(path: Path, head: list[str]) -> tuple[str, ...]:

@@ -60,6 +60,7 @@ class _About(_Part):
     unit: str
     metric: str
     split: str
+    mixtures: int = 0
     started_from: dict[str, Any] | None
     members: list[_Member] = Field(min_length=1)
     together: _Together

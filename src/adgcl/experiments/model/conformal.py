@@ -13,7 +13,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from adgcl.core.errors import ConfigError
 from adgcl.core.trees import SCHEMA, fitted
 from adgcl.protocols.solvers.arrays import Floats
 
@@ -34,18 +33,23 @@ class Intervals:
 
     __pydantic_config__: ClassVar = SCHEMA
 
+    def promises(self, coverage: float) -> bool:
+        """Whether enough labels were held out for bands of this coverage."""
+        return self._place(coverage) <= len(self.scores)
+
+    @property
+    def most(self) -> float:
+        """The largest coverage, in steps of 0.01, that can be promised."""
+        return int(len(self.scores) / (len(self.scores) + 1) * 100) / 100
+
     def half_width(self, coverage: float, spread: Floats) -> Floats:
-        """How far a band of this coverage reaches from each prediction; NaN if no label was held out for it."""
-        if not self.scores:
+        """How far a band of this coverage reaches from each prediction; NaN if it cannot be promised."""
+        if not self.promises(coverage):
             return np.full_like(spread, np.nan)
-        place = ceil((len(self.scores) + 1) * coverage)
-        if place > len(self.scores):
-            most = len(self.scores) / (len(self.scores) + 1)
-            raise ConfigError(
-                f"{len(self.scores)} held-out labels cannot promise a coverage of {coverage:g}.",
-                f"Ask for at most --coverage {int(most * 100) / 100:g}, or fine-tune with more labels.",
-            )
-        return self.scores[place - 1] * _scale(spread, self.floor)
+        return self.scores[self._place(coverage) - 1] * _scale(spread, self.floor)
+
+    def _place(self, coverage: float) -> int:
+        return ceil((len(self.scores) + 1) * coverage)
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)

@@ -90,7 +90,7 @@ def _intervals(valid: HeldOut, test: HeldOut) -> dict[str, Any]:
 def _covered(fitted: Intervals, y: Floats, mean: Floats, spread: Floats) -> dict[str, Any]:
     """The share of test labels within bands of 90 %, and the bands' mean width; nothing where labels are too few."""
     known = ~np.isnan(y)
-    if not known.any() or (len(fitted.scores) + 1) * COVERAGE > len(fitted.scores):
+    if not known.any() or not fitted.promises(COVERAGE):
         return {"coverage": None, "labels": int(known.sum())}
     half = fitted.half_width(COVERAGE, spread)[known]
     inside = np.abs(y - mean)[known] <= half

@@ -34,7 +34,8 @@ class Preset:
     `tune` lists the values of settings (`method.reg_lambda`) among which validation data choose. `take` names settings
     that a seed takes from what another row's training ended with on the same data and seed: `{row, training}`.
     `as_published` are settings that made the published figures but would be wrong to use otherwise, such as a fault;
-    its section `protocol` is for how they were evaluated.
+    its section `protocol` is for how they were evaluated. `finetuning` says how the published fine-tuning of what it
+    pre-trains is evaluated, where not as AD-GCL's.
     """
 
     name: str
@@ -48,6 +49,7 @@ class Preset:
     protocol: dict[str, Any] = field(default_factory=dict)
     datasets: dict[str, dict[str, Any]] = field(default_factory=dict)
     as_published: dict[str, Any] = field(default_factory=dict)
+    finetuning: dict[str, Any] = field(default_factory=dict)
     tune: dict[str, list[Any]] = field(default_factory=dict)
     take: dict[str, dict[str, str]] = field(default_factory=dict)
 

@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from adgcl.core.config import merged
 from adgcl.core.errors import ConfigError
 from adgcl.experiments.jobs import FOLDER, Job, in_words
 from adgcl.experiments.planning import Request
@@ -60,12 +61,19 @@ class Transfer:
             raise ConfigError(
                 f"Tables about transfer have no settings for {data.name}.", f"Use `adgcl finetune RUN {data.name}`."
             )
-        request = Request("supervised", asked.config, asked.flags, asked.assignments)
+        mode = asked.flags["protocol"]["mode"]
+        flags = merged({"protocol": self._rules(row, family, mode)}, asked.flags)
+        request = Request("supervised", asked.config, flags, asked.assignments)
         if row in self.runs:
             find_encoder(self.runs[row])
             return Job(request, data, seed, self.work, values={_START: self.runs[row]}, label=row)
-        needs = self._pretraining(row, family, asked.flags["protocol"]["mode"], trial)
+        needs = self._pretraining(row, family, mode, trial)
         return Job(request, data, seed, self.work, needs=needs, take={_START: FOLDER}, label=f"{row}{in_words(trial)}")
+
+    def _rules(self, row: str, family: str, mode: str) -> Mapping[str, Any]:
+        """How the row's fine-tuning was evaluated for its published figures: papers differ in the epoch they report."""
+        preset = presets().get(f"{row}-{_FIELDS[family].ending}")
+        return preset.finetuning if preset is not None and mode == "as_published" else {}
 
     def _pretraining(self, row: str, family: str, mode: str, trial: Mapping[str, Any]) -> Job:
         known = _FIELDS[family]
