@@ -88,7 +88,13 @@ def test_expanded_features_count_labels_that_do_not_occur_unless_there_are_many(
 
 @pytest.mark.parametrize(
     ("name", "mode", "width"),
-    [("PROTEINS", "deg+odeg100", 106), ("NCI1", "deg+odeg100", 139), ("DD", "deg+odeg10", 101)],
+    [
+        ("PROTEINS", "deg+odeg100", 106),
+        ("NCI1", "deg+odeg100", 139),
+        ("DD", "deg+odeg10", 101),
+        ("COLLAB", "deg+odeg100", 103),
+        ("REDDIT-BINARY", "deg+odeg10", 13),
+    ],
 )
 def test_expanded_features_are_as_wide_as_published(data_dir, name, mode, width):
     node = load_dataset(name, data_dir=data_dir, features=mode).store.spec.node

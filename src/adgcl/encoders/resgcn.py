@@ -7,13 +7,14 @@ front of each, and one dense layer after the readout.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import torch
 from pydantic import Field
 from torch import Tensor, nn
 
 from adgcl.core.schema import FeatureSpec
-from adgcl.encoders.base import ENCODERS, Encoder, EncoderConfig
+from adgcl.encoders.base import ENCODERS, Embedding, Encoder, EncoderConfig
 from adgcl.encoders.dense import Dense, linear
 from adgcl.encoders.dropout import Dropout
 from adgcl.encoders.inputs import RawInputs
@@ -24,7 +25,7 @@ from adgcl.graphs.kernels.ops import rows
 from adgcl.graphs.kernels.quotient import Block, quotient
 from adgcl.graphs.kernels.shared_rows import shared_row_sum
 from adgcl.graphs.store.batch import GraphBatch
-from adgcl.graphs.store.view import AddedEdges
+from adgcl.graphs.store.view import AddedEdges, View
 
 # Where published normalisations start: slightly above 0, so that a constant column is not silent.
 _FIRST_SHIFT = 1e-4
@@ -42,8 +43,9 @@ class ResGCNConfig(EncoderConfig):
 class ResGCNLayer(nn.Module):
     """`h_i <- drop(relu(W sum over j of a_ij norm(h_j) + b))`, `a_ij = keep_ij / sqrt(d_i d_j)`.
 
-    j runs over the neighbours of i and i itself, with `keep_ii = 1`; `d_i` is the sum of all `keep_ij`, so that a View
-    changes both the messages and what they are divided by, and an edge of weight 0 is no edge.
+    j runs over the neighbours of i and i itself, with `keep_ii = 1` whether or not the graph has such an edge; `d_i` is
+    the sum of all `keep_ij`, so that a View changes both the messages and what they are divided by, and an edge of
+    weight 0 is no edge.
     """
 
     def __init__(self, config: EncoderConfig) -> None:
@@ -115,6 +117,15 @@ class ResGCN(Encoder):
     def graph_dim(self) -> int:
         return self.config.hidden_dim
 
+    def stacked(self, batch: GraphBatch, views: list[View]) -> Embedding:
+        return super().stacked(*_without_loops(batch, views))
+
+    def node_emb(self, batch: GraphBatch) -> Tensor:
+        return super().node_emb(batch.loop_free[0])
+
+    def headed(self, batch: GraphBatch, head: nn.Module) -> Embedding:
+        return super().headed(batch.loop_free[0], head)
+
     def states(self, h: Tensor, batch: GraphBatch, stack: Stack, edges: None) -> Sequence[Tensor]:
         h = self._begun(h, stack.copies, stack.node_keeps)
         return super().states(h, batch, stack, inverse_roots(batch, stack))
@@ -154,6 +165,26 @@ class ResGCN(Encoder):
         """The rows before the first convolution."""
         begun: Tensor = self.input_map(normed(h, self.input_norm, copies, node_keeps, relu=False)).relu()
         return begun
+
+
+def _without_loops(batch: GraphBatch, views: list[View]) -> tuple[GraphBatch, list[View]]:
+    """Batch and Views without edges from a node to itself: the layers give every node one of weight 1."""
+    plain, places = batch.loop_free
+    if places is None and all(view.added is None for view in views):
+        return batch, views
+    return plain, [replace(view, edge_keep=_at(view.edge_keep, places), added=_apart(view.added)) for view in views]
+
+
+def _at(keep: Tensor | None, places: Tensor | None) -> Tensor | None:
+    return keep if keep is None or places is None else keep.index_select(0, places)
+
+
+def _apart(added: AddedEdges | None) -> AddedEdges | None:
+    """The added edges between two different nodes."""
+    if added is None:
+        return None
+    places = (added.source != added.target).nonzero().squeeze(1)
+    return AddedEdges(*(column.index_select(0, places) for column in (added.source, added.target, added.keep)))
 
 
 def inverse_roots(batch: GraphBatch, stack: Stack) -> Tensor:

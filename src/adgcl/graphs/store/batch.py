@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any, Literal
 
@@ -123,6 +123,23 @@ class GraphBatch:
         counts = torch.bincount(self.col, minlength=self.num_nodes)
         crow = torch.cat((counts.new_zeros(1), counts.cumsum(0)))
         return crow, self.target.index_select(0, order), order
+
+    @cached_property
+    def loop_free(self) -> tuple[GraphBatch, Tensor | None]:
+        """The batch without edges from a node to itself, and where the others were; itself and None if it has none."""
+        kept = self.col != self.target
+        if bool(kept.all()):
+            return self, None
+        before = torch.cat((kept.new_zeros(1, dtype=torch.int64), kept.cumsum(0)))
+        places = kept.nonzero().squeeze(1)
+        reverse = None if self.reverse is None else before[self.reverse[places]].to(self.reverse.dtype)
+        columns = {name: getattr(self, name) for name in ("col", "target", "edge_attr", "edge_num")}
+        changed: dict[str, Any] = {
+            "crow": before[self.crow].to(self.crow.dtype),
+            "edge_ptr": before[self.edge_ptr].to(self.edge_ptr.dtype),
+            **{name: None if old is None else old.index_select(0, places) for name, old in columns.items()},
+        }
+        return replace(self, reverse=reverse, **changed), places
 
     def to(self, device: torch.device) -> GraphBatch:
         """The same batch on another device."""
