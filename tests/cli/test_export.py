@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from tests.cli.conftest import SMALL
+from tests.cli.conftest import SMALL, Run
 
 QUICK = ("--epochs", 1, *SMALL, "--set", "schedule=none")
 
@@ -36,3 +36,12 @@ def test_mistakes_are_said(run, molecules: Path, toys: Path) -> None:
     assert "packaged encoder" in run("export", "nowhere", "--out", "a.safetensors").err
     assert run("pretrain", molecules, "--out", "run", "--epochs", 1, *SMALL).code == 0
     assert "Let it end in .safetensors" in run("export", "run", "--out", "a.pt").err
+
+
+def test_a_packaged_encoder_embeds_by_name(run: Run, molecules: Path) -> None:
+    molecules.write_text("smiles\nCCO\nC1CC\nC~C\nCCO\n", encoding="utf-8")
+    told = run("embed", "zinc-gin", molecules, "--out", "v.csv")
+    assert told.code == 0 and "4 rows, 1 of them unreadable" in told.out and "300 numbers each" in told.out
+    assert "1 molecules have bonds of other kinds" in told.err
+    rows = [line.split(",")[1:] for line in Path("v.csv").read_text(encoding="utf-8").splitlines()]
+    assert len(rows) == 5 and len(rows[0]) == 300 and rows[1] == rows[4] != rows[3]

@@ -131,6 +131,7 @@ def test_labels_of_new_molecules_are_not_looked_at_and_strange_atoms_are_counted
     assert (answer["rows"], answer["other_atoms"], answer["molecules_with_other_atoms"]) == (4, 2, 1)
     assert (answer["molecules_with_other_bonds"], answer["mixtures"], answer["unreadable"]) == (1, 1, 0)
     assert "read as `other`" in told.err and "salts or mixtures" in told.err
+    assert read("p.csv")[3]["in_domain"] == "false", "no metal complex was among the training molecules"
 
 
 @pytest.mark.parametrize("stop_at", [2, 5])

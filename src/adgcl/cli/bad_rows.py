@@ -37,5 +37,13 @@ def show_mixtures(screen: Screen, dataset: Dataset, cut: bool = False) -> None:
         screen.aside(f"{what}: {done}")
 
 
+def show_strangers(screen: Screen, dataset: Dataset) -> None:
+    """Warn about atoms, bonds and chirality that the network has no name for."""
+    from adgcl.graphs.chem.vocabulary import count_strangers
+
+    if strangers := str(count_strangers(dataset.store, dataset.smiles)):
+        screen.warn(f"{strangers}.")
+
+
 def _short(text: str) -> str:
     return text if len(text) <= _TEXT else text[: _TEXT - 1] + "…"

@@ -35,7 +35,7 @@ def embed(
       adgcl embed runs/freesolv freesolv --out freesolv.parquet
       adgcl embed runs/mine new_molecules.csv --id-column name --out new.csv
     """
-    from adgcl.cli.bad_rows import show_bad_rows, show_mixtures
+    from adgcl.cli.bad_rows import show_bad_rows, show_mixtures, show_strangers
     from adgcl.cli.progress import Bars
     from adgcl.core.locks import locked_file
     from adgcl.experiments.application import embed_data
@@ -50,6 +50,7 @@ def embed(
     rows, width = made.matrix.shape
     show_bad_rows(screen, made.dataset.bad_rows, rows)
     show_mixtures(screen, made.dataset, source.following(made.run.config.data).keep_largest_fragment)
+    show_strangers(screen, made.dataset)
     unreadable = len(made.dataset.bad_rows)
     screen.emit(
         {

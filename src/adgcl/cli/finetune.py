@@ -108,7 +108,7 @@ def finetune(
 def _run(
     screen: Screen, encoder: str, source: Source, out: Path, request: Request, choices: Choices, work: Work | None
 ) -> Finetuned:
-    from adgcl.cli.bad_rows import show_bad_rows, show_mixtures
+    from adgcl.cli.bad_rows import show_bad_rows, show_mixtures, show_strangers
     from adgcl.cli.job_progress import JobBars
     from adgcl.cli.progress import Bars
     from adgcl.experiments import finetuning
@@ -118,6 +118,7 @@ def _run(
         bad_rows = dataset.bad_rows
         show_bad_rows(screen, bad_rows, len(dataset) + len(bad_rows), out / finetuning.BAD_ROWS_FILE)
         show_mixtures(screen, dataset, run.data.keep_largest_fragment)
+        show_strangers(screen, dataset)
         for warning in warnings:
             screen.warn(warning)
 

@@ -81,6 +81,7 @@ def _summary(made: Predicted, out: Path) -> dict[str, Any]:
         "other_atoms": made.strangers.atoms,
         "molecules_with_other_atoms": made.strangers.molecules_by_atoms,
         "molecules_with_other_bonds": made.strangers.molecules_by_bonds,
+        "molecules_with_other_chirality": made.strangers.molecules_by_chirality,
         "mixtures": made.dataset.mixtures,
         "model": str(made.model.path),
         "unit": made.model.about["unit"],

@@ -6,10 +6,12 @@ import hashlib
 import importlib.metadata
 import importlib.util
 import json
+import shutil
 import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import cache
+from glob import escape
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +45,8 @@ _READERS = (
     "adgcl.graphs.store.tensors",
 )
 
+_UNFINISHED = ".unfinished"
+
 
 @dataclass(frozen=True)
 class RawData:
@@ -64,17 +68,23 @@ class RawData:
         return _digest(json.dumps([FORMAT, _reader_version(), facts]))
 
 
-def cached(source: RawData, read: Callable[[], Dataset]) -> Dataset:
-    """The packed Dataset of a source; `read` makes it if no current one exists."""
+def cached(source: RawData, read: Callable[[Path], Dataset]) -> Dataset:
+    """The packed Dataset of a source; `read` makes it if no current one exists.
+
+    It is given a folder for what is finished if it is interrupted. The folder belongs to this state of the source and
+    goes when the source is packed, with those of earlier states.
+    """
     place, stamp = source.place(), source.stamp()
     try:
         if read_stamp(place) == stamp:
             return open_dataset(place)
     except DataError:
         pass  # Not there yet, or damaged: read the source.
-    dataset = read()
+    dataset = read(place.with_name(f"{place.stem}-{stamp[:12]}{_UNFINISHED}"))
     try:
         save_dataset(dataset, place, stamp)
+        for folder in place.parent.glob(f"{escape(place.stem)}-*{_UNFINISHED}"):
+            shutil.rmtree(folder, ignore_errors=True)
         return open_dataset(place)
     except OutputError as error:
         _warn_once(str(place.parent), error.message)

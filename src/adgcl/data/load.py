@@ -93,7 +93,7 @@ class _Reader:
             raise DataError(f"{path} is a spreadsheet format that cannot be read.", "Save it as .xlsx or as CSV.")
         refuse(self.options, self.atom_features, str(path))
         if is_tu_folder(path) or name.endswith(".zip") or (path.is_file() and zipfile.is_zipfile(path)):
-            return self._kept(RawData(path.stem, (path,)), lambda: load_tu(path))
+            return self._kept(RawData(path.stem, (path,)), lambda place: load_tu(path))
         if path.suffix == SUFFIX or (path.is_file() and is_store(path)):
             return open_dataset(path)
         raise DataError(f"{path} cannot be read as graphs.", _WHAT)
@@ -111,7 +111,10 @@ class _Reader:
         if self.progress is not None and "progress" in known:
             extra["progress"] = named_progress(self.progress, f"read {entry.name}")
         source = RawData(entry.name, tuple(files), {"name": entry.name, **asked})
-        return self._kept(source, lambda: entry.load(folder, **extra))
+        resumes = "unfinished" in known
+        return self._kept(
+            source, lambda place: entry.load(folder, **extra, **({"unfinished": place} if resumes else {}))
+        )
 
     def _table(self, path: Path) -> Dataset:
         from adgcl.data.text.smiles_table import load_smiles_table
@@ -121,10 +124,10 @@ class _Reader:
         report = named_progress(self.progress, f"read {path.name}")
         # The number of processes makes no difference to what is read.
         source = RawData(path.name, (path,), {k: v for k, v in options.items() if k != "workers"})
-        return self._kept(source, lambda: load_smiles_table(path, progress=report, **options))
+        return self._kept(source, lambda place: load_smiles_table(path, progress=report, unfinished=place, **options))
 
-    def _kept(self, source: RawData, read: Callable[[], Dataset]) -> Dataset:
-        return cached(source, read) if self.cache and source.files else read()
+    def _kept(self, source: RawData, read: Callable[[Path | None], Dataset]) -> Dataset:
+        return cached(source, read) if self.cache and source.files else read(None)
 
 
 def _not_found(data: str | os.PathLike[str], path: Path) -> DataError:

@@ -51,6 +51,8 @@ class Method(nn.Module):
     # The protocol it is meant for, and others that can evaluate it; if there is none, any protocol can.
     protocol: ClassVar[str] = ""
     other_protocols: ClassVar[tuple[str, ...]] = ()
+    # How it differs from what was published under its name for transfer; Records of such rows say so.
+    unlike_published_transfer: ClassVar[str] = ""
     needs_labels: ClassVar[bool] = False
     # Whether those labels are computed from the graphs themselves, so that they give nothing away about any task.
     computed_labels: ClassVar[bool] = False

@@ -65,6 +65,10 @@ class InfoGraph(Method):
 
     Config = InfoGraphConfig
     title = "InfoGraph"
+    unlike_published_transfer = (
+        "Differs from the row of this name in published tables of transfer, which is the Infomax of Hu et al.: this is "
+        "InfoGraph itself."
+    )
     parallel = True
     config: InfoGraphConfig
 

@@ -62,6 +62,10 @@ class JOAO(Contrastive):
 
     Config = JOAOConfig
     title = "JOAO"
+    unlike_published_transfer = (
+        "Differs from JOAO as published for transfer: one copy of a graph is changed and q weights five augmentations, "
+        "where its authors change both copies and weight 25 pairs."
+    )
     config: JOAOConfig
     q: Tensor
     loss_sums: Tensor

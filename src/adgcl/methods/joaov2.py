@@ -40,6 +40,7 @@ class JOAOv2(JOAO):
 
     Config = JOAOv2Config
     title = "JOAOv2"
+    unlike_published_transfer = JOAO.unlike_published_transfer.replace("JOAO", "JOAOv2")
     config: JOAOv2Config
     head: nn.ModuleList
     drawn_head: Tensor

@@ -15,7 +15,7 @@ from adgcl.protocols.fold_training import HEAD, Course, Rule, train_folds
 from adgcl.protocols.parts import fold_parts
 from adgcl.protocols.seed_run import SeedRun
 from adgcl.protocols.selection import Selected, select
-from adgcl.protocols.starts import note_of_start, row_of_start
+from adgcl.protocols.starts import notes_of_start, row_of_start
 from adgcl.training.run_config import RunConfig
 from adgcl.training.trackers import Tracker
 
@@ -77,7 +77,7 @@ class Finetune(Protocol):
         return row_of_start(run, asked)
 
     def notes(self, run: RunConfig) -> list[str]:
-        return [note_of_start(run)]
+        return notes_of_start(run)
 
     @classmethod
     def describe(cls, record: Record) -> str:

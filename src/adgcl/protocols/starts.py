@@ -20,6 +20,14 @@ def row_of_start(run: RunConfig, asked: str) -> str:
     return str(encoder_origin(start)["method"]) if start else NO_PRETRAINING
 
 
+def notes_of_start(run: RunConfig) -> list[str]:
+    """What the encoder had learned before it saw labels, and how that differs from what was published."""
+    start = run.training.start_from
+    method = str(encoder_origin(start)["method"]) if start else ""
+    unlike = METHODS[method].unlike_published_transfer if method in METHODS else ""
+    return [note_of_start(run), *([unlike] if unlike else [])]
+
+
 def note_of_start(run: RunConfig) -> str:
     """What the encoder had learned before it saw labels."""
     if not run.training.start_from:

@@ -95,6 +95,14 @@ def test_published_figures_are_read_at_the_epoch_that_their_authors_report(folde
     assert rules("as_published", assignments=asked) == {"graphcl": best, "attr_masking": best}
 
 
+def test_records_say_where_a_row_is_not_what_was_published(folder):
+    outcomes = run(made(folder, "infograph", "joaov2", "graphcl", datasets=("BACE",), seeds=1, table=layout("table2")))
+    found = {row: outcome.record.notes[1:] for (row, _), outcome in outcomes.items()}
+    assert any("Infomax of Hu et al." in note for note in found["infograph"])
+    assert any("Differs from JOAOv2" in note and "25 pairs" in note for note in found["joaov2"])
+    assert not any("Differs" in note for note in found["graphcl"])
+
+
 def test_a_run_that_is_there_takes_the_place_of_pre_training(folder):
     request = Request("adgcl", preset="adgcl-transfer", assignments=(*NARROW, "training.epochs=3"))
     pretrain(Source(str(folder / "corpus.smi")), folder / "zinc", request)

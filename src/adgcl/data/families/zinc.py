@@ -133,27 +133,42 @@ def load_zinc12k(data: Path) -> Dataset:
 
 
 def load_zinc250k(
-    data: Path, features: FeatureSet = "hu", *, workers: int | None = None, progress: Count | None = None
+    data: Path,
+    features: FeatureSet = "hu",
+    *,
+    workers: int | None = None,
+    progress: Count | None = None,
+    unfinished: Path | None = None,
 ) -> Dataset:
     """ZINC-250K without labels."""
     smiles = TextColumn([data / _ZINC250K], "smiles")
-    return _unlabelled("ZINC-250K", smiles, features, _ZINC250K_ORIGIN, workers, progress, keep_smiles=True)
+    return _unlabelled("ZINC-250K", smiles, features, _ZINC250K_ORIGIN, workers, progress, unfinished, keep_smiles=True)
 
 
 def load_zinc2m(
-    data: Path, features: FeatureSet = "hu", *, workers: int | None = None, progress: Count | None = None
+    data: Path,
+    features: FeatureSet = "hu",
+    *,
+    workers: int | None = None,
+    progress: Count | None = None,
+    unfinished: Path | None = None,
 ) -> Dataset:
     """ZINC-2M as the user has it, without labels; its SMILES are not kept in memory."""
     smiles = TextColumn([data / _ZINC2M], "smiles")
-    return _unlabelled("ZINC-2M", smiles, features, _ZINC2M_ORIGIN, workers, progress, keep_smiles=False)
+    return _unlabelled("ZINC-2M", smiles, features, _ZINC2M_ORIGIN, workers, progress, unfinished, keep_smiles=False)
 
 
 def load_moses(
-    data: Path, features: FeatureSet = "hu", *, workers: int | None = None, progress: Count | None = None
+    data: Path,
+    features: FeatureSet = "hu",
+    *,
+    workers: int | None = None,
+    progress: Count | None = None,
+    unfinished: Path | None = None,
 ) -> Dataset:
     """All three files of MOSES, without labels; its SMILES are not kept in memory."""
     smiles = TextColumn([data / file for file in _MOSES], "SMILES")
-    return _unlabelled("MOSES", smiles, features, _MOSES_ORIGIN, workers, progress, keep_smiles=False)
+    return _unlabelled("MOSES", smiles, features, _MOSES_ORIGIN, workers, progress, unfinished, keep_smiles=False)
 
 
 def _unlabelled(
@@ -163,9 +178,12 @@ def _unlabelled(
     origin: Origin,
     workers: int | None,
     progress: Count | None,
+    unfinished: Path | None,
     keep_smiles: bool,
 ) -> Dataset:
-    read = molecules_to_store(smiles, features, task=_NO_TASK, workers=workers, progress=progress)
+    read = molecules_to_store(
+        smiles, features, task=_NO_TASK, workers=workers, progress=progress, unfinished=unfinished
+    )
     texts = smiles[:] if keep_smiles else None
     return Dataset(
         name,

@@ -55,6 +55,7 @@ def load_smiles_table(
     sheet: str | None = None,
     progress: Count | None = None,
     workers: int | None = None,
+    unfinished: Path | None = None,
 ) -> Dataset:
     """Read a table of molecules: CSV, TSV, .smi or SDF, perhaps gzip'd, or a sheet of an Excel workbook.
 
@@ -69,6 +70,7 @@ def load_smiles_table(
 
     Rows that cannot be read are in `bad_rows`, with line and reason; `rows` says which row each graph is. Salts and
     mixtures are counted in `mixtures`; `keep_largest_fragment` reduces each to its largest fragment, also in `smiles`.
+    `unfinished` is a folder for what an interrupted conversion has done.
     """
     path = Path(path)
     table = open_table(path, is_header if smiles_column is None else _header_with(smiles_column), sheet)
@@ -82,6 +84,7 @@ def load_smiles_table(
             keep_largest_fragment=keep_largest_fragment,
             workers=workers,
             progress=progress,
+            unfinished=unfinished,
         )
     except NoMoleculesError as error:
         raise _none_readable(table, read, wanted, error) from error

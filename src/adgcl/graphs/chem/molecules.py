@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,11 +15,13 @@ from adgcl.core.errors import DataError
 from adgcl.core.progress import Count
 from adgcl.core.schema import Task
 from adgcl.graphs.chem.atoms import FeatureSet, feature_spec
+from adgcl.graphs.chem.kept_chunks import convert_and_keep
 from adgcl.graphs.chem.smiles_chunk import convert
 from adgcl.graphs.chem.unreadable import Failure, shown
 from adgcl.graphs.store.concat import Joining
 from adgcl.graphs.store.ranges import IntArray
 from adgcl.graphs.store.store import GraphStore
+from adgcl.jobs import chunks
 from adgcl.jobs.chunks import map_chunks
 
 
@@ -59,6 +62,7 @@ def molecules_to_store(
     keep_largest_fragment: bool = False,
     workers: int | None = None,
     progress: Count | None = None,
+    unfinished: Path | None = None,
 ) -> Molecules:
     """Read SMILES (or RDKit Mols) with RDKit and pack them as graphs, each bond as two directed edges.
 
@@ -67,7 +71,8 @@ def molecules_to_store(
 
     `y` and `ids` have one row per SMILES; rows of unreadable SMILES are left out. `workers` is the number
     of processes (default: one, or all cores for 20,000 molecules and more). `progress` is called with
-    (done, total). As in RDKit, text after a space is a title, not part of the molecule.
+    (done, total). As in RDKit, text after a space is a title, not part of the molecule. Chunks that are finished are
+    kept in the folder `unfinished`, and found there by a call after an interruption.
     """
     feature_spec(features)
     labels = _rows_of(y, len(smiles), "labels")
@@ -78,6 +83,11 @@ def molecules_to_store(
     fragments: dict[int, str] = {}
     joining, done, mixtures = Joining(), 0, 0
     read = partial(convert, features=features, keep_largest_fragment=keep_largest_fragment)
+    # A single chunk is done before an interruption could matter.
+    if unfinished is not None and len(smiles) > chunks.CHUNK:
+        read = partial(
+            convert_and_keep, features=features, keep_largest_fragment=keep_largest_fragment, folder=unfinished
+        )
     for size, chunk in map_chunks(read, smiles, workers):
         kept.append(chunk.kept + done)
         failures.extend(replace(f, position=f.position + done) for f in chunk.failures)

@@ -1,0 +1,25 @@
+"""What the vocabulary of atoms and bonds has no name for is counted as RDKit reads it."""
+
+from __future__ import annotations
+
+import pytest
+
+from adgcl.graphs.chem.molecules import molecules_to_store
+from adgcl.graphs.chem.vocabulary import Strangers, count_strangers
+
+
+@pytest.mark.parametrize("features", ["ogb", "hu"])
+@pytest.mark.parametrize(
+    ("smiles", "found"),
+    [
+        ("CCO", Strangers()),
+        ("*CC*", Strangers(atoms=2, molecules_by_atoms=1)),
+        ("[Pt](Cl)(Cl)(<-N)<-N", Strangers(molecules_by_bonds=1)),
+        ("C~C", Strangers(molecules_by_bonds=1)),
+        ("Cl[Pt@SP1](Br)(I)F", Strangers(molecules_by_chirality=1)),
+        ("C[C@H](N)O", Strangers()),
+    ],
+)
+def test_one_molecule(smiles: str, found: Strangers, features: str) -> None:
+    store = molecules_to_store([smiles], features).store
+    assert count_strangers(store, [smiles]) == found and bool(str(found)) == (found != Strangers())
