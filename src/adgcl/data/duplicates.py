@@ -39,10 +39,10 @@ class Duplicates:
             said.append(
                 f"{self.test_in_valid} molecules of the test part are also in the valid part, which chooses the epoch."
             )
-        if self.contradicting:
-            said.append(f"{self.contradicting} molecules have different labels in different rows.")
         if not said and self.repeated:
             said.append(f"{self.repeated} rows repeat a molecule of another row.")
+        if self.contradicting:
+            said.append(f"{self.contradicting} molecules have different labels in different rows.")
         return " ".join(said)
 
 
