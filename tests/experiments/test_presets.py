@@ -77,25 +77,12 @@ def test_few_labels_have_presets_of_their_own_for_graphs(toys, tmp_path):
     assert plan(molecules, Request("supervised", flags=judged)).run.encoder.name == "gine"
 
 
-def test_own_data_gets_a_drop_budget_unless_something_else_is_asked_for(toys, data_dir):
-    """What won on validation data is the default; names, prices and published runs keep what they had."""
-    own, molecules = load_dataset(toys), load_dataset(["CCO", "CCN", "c1ccccc1"])
-    for dataset in (own, molecules):
-        chosen = plan(dataset, Request())
-        assert (chosen.row, chosen.run.method.name, chosen.run.method.drop_budget) == ("adgcl-budget", "adgcl", 0.5)
-        assert plan(dataset, chosen.request) == chosen
-        assert chosen.run.encoder == plan(dataset, Request("adgcl")).run.encoder
-    for request in (
-        Request("adgcl"),
-        Request(assignments=("reg_lambda=1",)),
-        Request(flags={"method": {"reg_lambda": 1.0}}),
-        Request(assignments=("augmentations=edge_drop,node_drop",)),
-        Request(assignments=("method.reg_weights.edge_drop=2",)),
-        Request(assignments=("mode=as_published",)),
-    ):
-        assert plan(own, request).run.method.drop_budget is None
-    known = plan(load_dataset("MUTAG", data_dir=data_dir), Request())
-    assert known.row == "adgcl" and known.run.method.drop_budget is None
+def test_a_budget_is_the_same_network_with_another_balance(toys):
+    for dataset in (load_dataset(toys), load_dataset(["CCO", "CCN", "c1ccccc1"])):
+        fixed, budget = plan(dataset, Request()), plan(dataset, Request("adgcl-budget"))
+        assert (fixed.row, fixed.run.method.drop_budget) == ("adgcl", None)
+        assert (budget.row, budget.run.method.name, budget.run.method.drop_budget) == ("adgcl-budget", "adgcl", 0.5)
+        assert budget.run.encoder == fixed.run.encoder and plan(dataset, budget.request) == budget
 
 
 def test_another_encoder_takes_from_a_preset_what_fits_it(toys):

@@ -107,14 +107,10 @@ def tune(
     from adgcl.cli.progress import Bars
     from adgcl.experiments.tuning.search import open_search
     from adgcl.experiments.tuning.settling import SearchRequest, settle
-    from adgcl.training.run_config import DEFAULT_METHOD
 
     screen = Screen(as_json, quiet)
     training = {"epochs": epochs, "batch_size": batch_size, "device": device, "precision": precision}
-    # Whoever searches the price of dropping edges wants it to hold, also where a budget is the default.
-    priced = any(line.partition("=")[0].strip() in ("reg_lambda", "method.reg_lambda") for line in searched or ())
-    row = method or (DEFAULT_METHOD if priced and config is None else None)
-    asked = make_request(row, config, assignments, given(name=protocol), trackers=trackers, **training)
+    asked = make_request(method, config, assignments, given(name=protocol), trackers=trackers, **training)
     request = SearchRequest(
         make_source(data, **reading),
         asked,

@@ -36,11 +36,6 @@ class Origin:
     self_loops: int = 0
     stand_in: bool = False
 
-    @property
-    def is_own(self) -> bool:
-        """Whether it is the user's data: a file or objects, not a data set that the package knows."""
-        return self.family in ("own", "packed") or (self.family == "tu" and not self.citation)
-
 
 @dataclass(frozen=True)
 class BadRow:

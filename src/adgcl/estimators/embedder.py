@@ -38,11 +38,10 @@ class GraphEmbedder(TransformerMixin, GraphEstimator):  # type: ignore[misc]
     """Learn graph embeddings without labels.
 
     `X` may be a list or column of SMILES, of RDKit molecules, of PyTorch Geometric Data or of NetworkX graphs, a
-    GraphStore, a Dataset, the name of a known data set or the path of a file. Without a `method` it is AD-GCL, as
-    `adgcl pretrain` runs it. `settings` are nested as in a configuration file
-    (`{"method": {"reg_lambda": 1.0}, "encoder": {"hidden_dim": 64}}`) and override the preset for this kind of data; in
-    a parameter search they are called `method__reg_lambda`, `encoder__hidden_dim` and so on. With `on_error="nan"` an
-    input that cannot be read gives a row of NaN and a warning, with "raise" an error.
+    GraphStore, a Dataset, the name of a known data set or the path of a file. `settings` are nested as in a
+    configuration file (`{"method": {"reg_lambda": 1.0}, "encoder": {"hidden_dim": 64}}`) and override the preset for
+    this kind of data; in a parameter search they are called `method__reg_lambda`, `encoder__hidden_dim` and so on. With
+    `on_error="nan"` an input that cannot be read gives a row of NaN and a warning, with "raise" an error.
 
     With `pretrained` (a run folder, a checkpoint or a packaged encoder) nothing is trained: `fit` opens it, and
     training settings are ignored. `features` adds the counts of a Morgan fingerprint (radius 2, 2,048 columns) to the
@@ -58,7 +57,7 @@ class GraphEmbedder(TransformerMixin, GraphEstimator):  # type: ignore[misc]
 
     def __init__(
         self,
-        method: str | None = None,
+        method: str = "adgcl",
         epochs: int | None = 20,
         seed: int = 0,
         device: str = "auto",
@@ -167,7 +166,7 @@ class GraphEmbedder(TransformerMixin, GraphEstimator):  # type: ignore[misc]
         self._report_bad_rows(dataset)
         if METHODS[run.method.name].needs_labels:
             dataset = _with_labels(dataset, y, run.method.name)
-        tracker = ProgressBar(self.method or run.method.name, enabled=self.verbose)
+        tracker = ProgressBar(self.method, enabled=self.verbose)
         with scoped_threads():
             trainer = Trainer(run, dataset.store, trackers=[tracker], data=describe_data(dataset))
             trainer.fit()

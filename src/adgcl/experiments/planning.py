@@ -18,11 +18,6 @@ from adgcl.methods.base import METHODS
 from adgcl.protocols.base import DEFAULT_PROTOCOL, PROTOCOLS, Protocol, ProtocolConfig, make_protocol
 from adgcl.training.run_config import DEFAULT_METHOD, RunConfig, as_table, named, resolve, sections_of
 
-# What the user's own data is trained with (docs/regulariser.md), unless one of these settings is given: a budget would
-# take the place of a price, and it was tried with dropped edges alone.
-_OWN_ROW = "adgcl-budget"
-_NOT_WITH = ("reg_lambda", "reg_weights", "augmentations")
-
 
 @dataclass(frozen=True)
 class Request:
@@ -183,7 +178,7 @@ def _row_and_preset(
     """The row that the assignment, the flag or the file names, else that of the preset or the run that is continued."""
     asked = _assigned(request, "method.name") or request.method or named(file, "method", "")
     if not request.preset:
-        row = asked or (saved.method.name if saved else _default_row(dataset, request, file))
+        row = asked or (saved.method.name if saved else DEFAULT_METHOD)
         return row, preset_for(row, dataset, _asked_protocol(request, file))
     preset = named_preset(request.preset)
     if asked not in ("", preset.row, preset.method):
@@ -191,16 +186,6 @@ def _row_and_preset(
             f"The preset {preset.name!r} is for {preset.method}, not {asked}.", "Leave out the method or the preset."
         )
     return preset.row, preset
-
-
-def _default_row(dataset: Dataset, request: Request, file: Mapping[str, Any]) -> str:
-    """The row where none is named; whoever sets a price for dropping edges, or wants what was published, gets that."""
-    given = merged(file, request.flags)
-    names = {assignment.partition("=")[0].strip() for assignment in request.assignments}
-    chosen = {*given.get("method", {}), *(name.removeprefix("method.").partition(".")[0] for name in names)}
-    mode = _assigned(request, "mode") or _assigned(request, "protocol.mode") or given.get("protocol", {}).get("mode")
-    plain = dataset.origin.is_own and mode != "as_published" and chosen.isdisjoint(_NOT_WITH)
-    return _OWN_ROW if plain else DEFAULT_METHOD
 
 
 def _assigned(request: Request, key: str) -> str:
