@@ -92,7 +92,8 @@ def test_settings_of_records_still_resolve():
             continue  # Named after the encoder, not after the method that trained it.
         sections = {k: v for k, v in record.config.items() if k not in ("protocol", "tune", "take", "started_from")}
         # A row that was pre-trained bears the name of that, whatever it learned from labels with.
-        trained = "started_from" in record.config
+        tuned = any(key.startswith("pretraining.") for key in record.config.get("tune", ()))
+        trained = "started_from" in record.config or tuned
         assert resolve(sections).method.name == ("supervised" if trained else rows.get(record.method, record.method))
 
 
