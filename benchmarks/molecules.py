@@ -73,11 +73,11 @@ def pack(path: str, workers: str) -> None:
     """Read MOSES and write its store; prints what that took."""
     import resource
 
-    from adgcl.data.families.zinc import load_moses
+    from adgcl.data.families.zinc import MOSES
     from adgcl.data.packed import save_dataset
 
     def work() -> None:
-        dataset = load_moses(data_folder(), workers=int(workers), progress=_tell)
+        dataset = MOSES.load(data_folder(), workers=int(workers), progress=_tell)
         save_dataset(dataset, Path(path))
         facts["molecules"] = len(dataset)
 

@@ -77,14 +77,14 @@ def test_zinc250k(data_dir, tmp_path):
     dataset = ENTRIES["ZINC-250K"].load(tmp_path)
     assert len(dataset) == 300 and dataset.task.kind == "none" and dataset.store.y is None
     assert dataset.store.spec.name == "hu" and len(dataset.smiles) == 300
-    assert zinc.load_zinc250k(tmp_path, "ogb").store.spec.name == "ogb"
+    assert zinc.ZINC250K.load(tmp_path, "ogb").store.spec.name == "ogb"
 
 
 def test_moses_joins_its_three_files(data_dir, tmp_path):
     for number, file in enumerate(("train", "test", "test_scaffolds")):
         cut(data_dir, tmp_path, f"moses/{file}.csv.gz", 101 + number)
     done = []
-    dataset = zinc.load_moses(tmp_path, progress=lambda *counts: done.append(counts))
+    dataset = zinc.MOSES.load(tmp_path, progress=lambda *counts: done.append(counts))
     assert len(dataset) == 303 and dataset.smiles is None and dataset.store.ids is None
     assert done == [(303, 303)] and dataset.bad_rows == ()
 

@@ -231,6 +231,19 @@ def test_another_search_is_refused_and_says_what_differs(wanted: Wanted, changes
     assert says in str(caught.value)
 
 
+def test_a_search_of_an_earlier_version_goes_on(wanted: Wanted):
+    """It lacks settings that came later: they have their defaults. Another value still is another search."""
+    search = open_search(wanted())
+    known = dict(search.study.user_attrs["adgcl"])
+    del known["settings"]["data"]["keep_largest_fragment"], known["settings"]["encoder"]["initial_weights"]
+    search.study.set_user_attr("adgcl", known)
+    assert open_search(wanted()).trials == []
+    known["settings"]["encoder"]["initial_weights"] = "torch"
+    search.study.set_user_attr("adgcl", known)
+    with pytest.raises(ConfigError, match="initial_weights: torch -> xavier"):
+        open_search(wanted())
+
+
 def test_other_data_is_refused(wanted: Wanted, tmp_path: Path):
     from tests.cli.conftest import write_tu
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zipfile
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -94,7 +95,7 @@ def entries() -> tuple[Entry, ...]:
             "249,455 molecules",
             _NO_TASK,
             _ZINC250K_ORIGIN,
-            load_zinc250k,
+            ZINC250K.load,
             ((_ZINC250K,),),
             aliases=("ZINC250K",),
         ),
@@ -103,7 +104,7 @@ def entries() -> tuple[Entry, ...]:
             "2,000,000 molecules of ZINC15, from a file of your own",
             _NO_TASK,
             _ZINC2M_ORIGIN,
-            load_zinc2m,
+            ZINC2M.load,
             ((_ZINC2M,),),
             aliases=("ZINC2M",),
             by_hand=(
@@ -111,7 +112,7 @@ def entries() -> tuple[Entry, ...]:
                 "gzip'd CSV table with a column `smiles`, one molecule per line."
             ),
         ),
-        Entry("MOSES", "1,936,962 lead-like molecules", _NO_TASK, _MOSES_ORIGIN, load_moses, files),
+        Entry("MOSES", "1,936,962 lead-like molecules", _NO_TASK, _MOSES_ORIGIN, MOSES.load, files),
     )
 
 
@@ -132,68 +133,44 @@ def load_zinc12k(data: Path) -> Dataset:
     return Dataset("ZINC", store, _ZINC_ORIGIN, split=split, smiles=_read_lines(data / _ZINC12K_SMILES))
 
 
-def load_zinc250k(
-    data: Path,
-    features: FeatureSet = "hu",
-    *,
-    workers: int | None = None,
-    progress: Count | None = None,
-    unfinished: Path | None = None,
-) -> Dataset:
-    """ZINC-250K without labels."""
-    smiles = TextColumn([data / _ZINC250K], "smiles")
-    return _unlabelled("ZINC-250K", smiles, features, _ZINC250K_ORIGIN, workers, progress, unfinished, keep_smiles=True)
+@dataclass(frozen=True)
+class Corpus:
+    """Molecules without labels, from a column of SMILES in some files. Those of large ones are not kept in memory."""
+
+    name: str
+    files: tuple[str, ...]
+    column: str
+    origin: Origin
+    keep_smiles: bool = False
+
+    def load(
+        self,
+        data: Path,
+        features: FeatureSet = "hu",
+        *,
+        workers: int | None = None,
+        progress: Count | None = None,
+        unfinished: Path | None = None,
+    ) -> Dataset:
+        smiles = TextColumn([data / file for file in self.files], self.column)
+        read = molecules_to_store(
+            smiles, features, task=_NO_TASK, workers=workers, progress=progress, unfinished=unfinished
+        )
+        texts = smiles[:] if self.keep_smiles else None
+        return Dataset(
+            self.name,
+            read.store,
+            self.origin,
+            bad_rows=tuple(BadRow(failure.position + 2, failure.smiles, failure.reason) for failure in read.failures),
+            rows=read.kept,
+            smiles=None if texts is None else tuple(texts[i] for i in read.kept),
+            mixtures=read.mixtures,
+        )
 
 
-def load_zinc2m(
-    data: Path,
-    features: FeatureSet = "hu",
-    *,
-    workers: int | None = None,
-    progress: Count | None = None,
-    unfinished: Path | None = None,
-) -> Dataset:
-    """ZINC-2M as the user has it, without labels; its SMILES are not kept in memory."""
-    smiles = TextColumn([data / _ZINC2M], "smiles")
-    return _unlabelled("ZINC-2M", smiles, features, _ZINC2M_ORIGIN, workers, progress, unfinished, keep_smiles=False)
-
-
-def load_moses(
-    data: Path,
-    features: FeatureSet = "hu",
-    *,
-    workers: int | None = None,
-    progress: Count | None = None,
-    unfinished: Path | None = None,
-) -> Dataset:
-    """All three files of MOSES, without labels; its SMILES are not kept in memory."""
-    smiles = TextColumn([data / file for file in _MOSES], "SMILES")
-    return _unlabelled("MOSES", smiles, features, _MOSES_ORIGIN, workers, progress, unfinished, keep_smiles=False)
-
-
-def _unlabelled(
-    name: str,
-    smiles: TextColumn,
-    features: FeatureSet,
-    origin: Origin,
-    workers: int | None,
-    progress: Count | None,
-    unfinished: Path | None,
-    keep_smiles: bool,
-) -> Dataset:
-    read = molecules_to_store(
-        smiles, features, task=_NO_TASK, workers=workers, progress=progress, unfinished=unfinished
-    )
-    texts = smiles[:] if keep_smiles else None
-    return Dataset(
-        name,
-        read.store,
-        origin,
-        bad_rows=tuple(BadRow(failure.position + 2, failure.smiles, failure.reason) for failure in read.failures),
-        rows=read.kept,
-        smiles=None if texts is None else tuple(texts[i] for i in read.kept),
-        mixtures=read.mixtures,
-    )
+ZINC250K = Corpus("ZINC-250K", (_ZINC250K,), "smiles", _ZINC250K_ORIGIN, keep_smiles=True)
+ZINC2M = Corpus("ZINC-2M", (_ZINC2M,), "smiles", _ZINC2M_ORIGIN)
+MOSES = Corpus("MOSES", _MOSES, "SMILES", _MOSES_ORIGIN)
 
 
 def _read_arrays(path: Path) -> dict[str, npt.NDArray[Any]]:

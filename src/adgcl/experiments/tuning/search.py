@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -19,7 +19,7 @@ from adgcl.experiments.tuning.sampler import Values, combinations, make_sampler,
 from adgcl.experiments.tuning.settling import SearchRequest, settle, values_at
 from adgcl.experiments.tuning.storage import Storage, explained, import_optuna, open_storage, public_address
 from adgcl.graphs.store.fingerprint import fingerprint
-from adgcl.protocols.identity import settings_of
+from adgcl.protocols.identity import read_settings, settings_of
 
 _ESSENCE, _PLACE = "adgcl", "place"
 # Trials that finish before any is pruned.
@@ -147,7 +147,7 @@ def open_search(request: SearchRequest, progress: Any = None) -> Search:
             load_if_exists=True,
         )
         sampler.whole = study
-        _check_essence(study, _essence(request, data, base, space), request)
+        _check_essence(study, _essence(request, data, base, space), request, base.judging.name)
     return Search(replace(request, request=settled.request), data, base, space, storage, study)
 
 
@@ -164,13 +164,7 @@ def _pruner(name: str, base: Plan) -> Any:
 
 def _essence(request: SearchRequest, data: Development, base: Plan, space: Mapping[str, Range]) -> Tree:
     """What trials must have in common to be compared; trials may be added, whatever their number."""
-    settings = settings_of(base.run, base.protocol)
-    for name in space:
-        *path, last = name.split(".")
-        place = settings
-        for part in path:
-            place = place[part]
-        place.pop(last, None)
+    settings = _without(settings_of(base.run, base.protocol), space)
     seen = data.seen(base.run.data)
     return {
         "data": {"name": data.name, "fingerprint": fingerprint(seen.store)[:16], "split": request.source.split},
@@ -182,9 +176,23 @@ def _essence(request: SearchRequest, data: Development, base: Plan, space: Mappi
     }
 
 
-def _check_essence(study: Any, essence: Tree, request: SearchRequest) -> None:
+def _without(settings: Tree, names: Iterable[str]) -> Tree:
+    """Settings except those with these dotted names."""
+    for name in names:
+        *path, last = name.split(".")
+        place = settings
+        for part in path:
+            place = place.get(part, {})
+        place.pop(last, None)
+    return settings
+
+
+def _check_essence(study: Any, essence: Tree, request: SearchRequest, protocol: str) -> None:
     essence = json.loads(json.dumps(essence))
     known = study.user_attrs.get(_ESSENCE)
+    if isinstance(known, Mapping) and isinstance(known.get("settings"), Mapping):
+        # A search of an earlier version lacks the settings that came later, which have their defaults.
+        known = {**known, "settings": _without(read_settings(known["settings"], protocol), essence["ranges"])}
     if known is None and not study.get_trials(deepcopy=False):
         study.set_user_attr(_ESSENCE, essence)
         return
