@@ -37,6 +37,18 @@ def test_label_columns_are_offered_by_name(run, molecules: Path) -> None:
     assert answer.code == 1 and "It has: name, logp, note" in answer.err and "--label-column" in answer.err
 
 
+def test_atoms_and_bonds_without_a_name_are_counted_wherever_molecules_are_read(run, tmp_path: Path) -> None:
+    Path("odd.csv").write_text("smiles\nCCO\n*CC*\n[Pt](Cl)(Cl)(<-N)<-N\nc1ccccc1.Cl\n")
+    trained = run("pretrain", "odd.csv", "--out", "odd", "--epochs", 1, *SMALL)
+    told = "2 atoms of no element in 1 molecule, read as `other`; bonds of other kinds (such as dative) in 1 molecule"
+    assert trained.code == 0 and told in trained.err
+    embedded = run("embed", "odd", "odd.csv", "--out", "odd.csv.npy", "--json")
+    answer = json.loads(embedded.out)
+    assert told in embedded.err and answer["mixtures"] == 1
+    kinds = ("other_atoms", "molecules_with_other_atoms", "molecules_with_other_bonds")
+    assert [answer[kind] for kind in kinds] == [2, 1, 1] and answer["molecules_with_other_chirality"] == 0
+
+
 def test_salts_are_counted_and_can_be_cut(run, tmp_path: Path) -> None:
     Path("salts.csv").write_text("smiles\nCCO\n[Na+].CC(=O)[O-]\nc1ccccc1\nCCN.Cl\n")
     whole = run("pretrain", "salts.csv", "--out", "whole", "--epochs", 1, *SMALL)

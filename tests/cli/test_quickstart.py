@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from adgcl.graphs.chem.vocabulary import Strangers
 from adgcl.published import find_result
 
 
@@ -45,5 +46,6 @@ def test_quickstart_twice(run, small: None) -> None:
     embedded = run("embed", "runs/quickstart", "freesolv", "--out", "v.npy", "--json")
     assert json.loads(embedded.out) == {
         "out": "v.npy", "rows": 642, "columns": 8, "unreadable": 0, "run": "runs/quickstart", "dataset": "freesolv",
+        "mixtures": 0, **Strangers().counts(),
     }  # fmt: skip
     assert Path("runs/quickstart/config.json").exists()

@@ -10,6 +10,7 @@ from adgcl.cli.screen import Screen, console, table
 
 if TYPE_CHECKING:
     from adgcl.data.dataset import BadRow, Dataset
+    from adgcl.graphs.chem.vocabulary import Strangers
 
 _SHOWN = 5
 _TEXT = 40
@@ -37,12 +38,14 @@ def show_mixtures(screen: Screen, dataset: Dataset, cut: bool = False) -> None:
         screen.aside(f"{what}: {done}")
 
 
-def show_strangers(screen: Screen, dataset: Dataset) -> None:
-    """Warn about atoms, bonds and chirality that the network has no name for."""
+def show_strangers(screen: Screen, dataset: Dataset) -> Strangers:
+    """Warn about atoms, bonds and chirality that the network has no name for, and count them."""
     from adgcl.graphs.chem.vocabulary import count_strangers
 
-    if strangers := str(count_strangers(dataset.store, dataset.smiles)):
+    strangers = count_strangers(dataset.store, dataset.smiles)
+    if str(strangers):
         screen.warn(f"{strangers}.")
+    return strangers
 
 
 def _short(text: str) -> str:

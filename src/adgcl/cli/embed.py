@@ -50,7 +50,7 @@ def embed(
     rows, width = made.matrix.shape
     show_bad_rows(screen, made.dataset.bad_rows, rows)
     show_mixtures(screen, made.dataset, source.following(made.run.config.data).keep_largest_fragment)
-    show_strangers(screen, made.dataset)
+    strangers = show_strangers(screen, made.dataset)
     unreadable = len(made.dataset.bad_rows)
     screen.emit(
         {
@@ -58,6 +58,8 @@ def embed(
             "rows": rows,
             "columns": width,
             "unreadable": unreadable,
+            **strangers.counts(),
+            "mixtures": made.dataset.mixtures,
             "run": str(run),
             "dataset": made.dataset.name,
         }

@@ -92,7 +92,7 @@ def _run(
     screen: Screen | None, source: Source, out: Path, request: Request, resume: bool, limit: float | None
 ) -> Pretrained:
     """Train, and show how it goes unless there is no screen."""
-    from adgcl.cli.bad_rows import show_bad_rows, show_mixtures
+    from adgcl.cli.bad_rows import show_bad_rows, show_mixtures, show_strangers
     from adgcl.cli.progress import Bars
     from adgcl.experiments import pretraining
     from adgcl.training.trackers import Adviser, ProgressBar, Tracker
@@ -104,6 +104,7 @@ def _run(
         bad_rows = dataset.bad_rows
         show_bad_rows(screen, bad_rows, len(dataset) + len(bad_rows), out / pretraining.BAD_ROWS_FILE)
         show_mixtures(screen, dataset, run.data.keep_largest_fragment)
+        show_strangers(screen, dataset)
 
     with Bars(screen) as bars:
         trackers: list[Tracker] = [ProgressBar("pretrain", screen.live, screen.aside), Adviser(screen.warn)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from adgcl.graphs.chem import vocabulary
 from adgcl.graphs.chem.molecules import molecules_to_store
 from adgcl.graphs.chem.vocabulary import Strangers, count_strangers
 
@@ -23,3 +24,11 @@ from adgcl.graphs.chem.vocabulary import Strangers, count_strangers
 def test_one_molecule(smiles: str, found: Strangers, features: str) -> None:
     store = molecules_to_store([smiles], features).store
     assert count_strangers(store, [smiles]) == found and bool(str(found)) == (found != Strangers())
+
+
+def test_atoms_are_found_across_the_parts_in_which_a_corpus_is_looked_through(monkeypatch: pytest.MonkeyPatch) -> None:
+    smiles = ["CC*", "*", "CCO", "O", "***C", "CC*"]
+    store = molecules_to_store(smiles, "hu").store
+    for at_once in range(1, 20):
+        monkeypatch.setattr(vocabulary, "_ATOMS_AT_ONCE", at_once)
+        assert count_strangers(store, smiles) == Strangers(atoms=6, molecules_by_atoms=4)

@@ -18,6 +18,8 @@ _PERHAPS = re.compile(r"->|<-|[$~]|@(?:TH|AL|SP|TB|OH)")
 _BONDS = ("SINGLE", "DOUBLE", "TRIPLE", "AROMATIC")
 _CHIRALITY = ("CHI_UNSPECIFIED", "CHI_TETRAHEDRAL_CW", "CHI_TETRAHEDRAL_CCW")
 _MOLECULES = ("ogb", "hu")
+# A corpus of millions is looked through in parts: memory stays small.
+_ATOMS_AT_ONCE = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -32,26 +34,41 @@ class Strangers:
     def __str__(self) -> str:
         parts = []
         if self.atoms:
-            parts.append(
-                f"{self.atoms} atoms of {self.molecules_by_atoms} molecules are no element and read as `other`"
-            )
+            where = _counted(self.molecules_by_atoms, "molecule")
+            parts.append(f"{_counted(self.atoms, 'atom')} of no element in {where}, read as `other`")
         if self.molecules_by_bonds:
-            parts.append(
-                f"{self.molecules_by_bonds} molecules have bonds of other kinds (such as dative), read as the nearest"
-            )
+            where = _counted(self.molecules_by_bonds, "molecule")
+            parts.append(f"bonds of other kinds (such as dative) in {where}, read as the nearest")
         if self.molecules_by_chirality:
-            parts.append(f"{self.molecules_by_chirality} molecules have chirality that is not tetrahedral")
+            where = _counted(self.molecules_by_chirality, "molecule")
+            parts.append(f"chirality that is not tetrahedral in {where}, read as `other`")
         return "; ".join(parts)
+
+    def counts(self) -> dict[str, int]:
+        """The four numbers under the names that every command prints as JSON."""
+        return {
+            "other_atoms": self.atoms,
+            "molecules_with_other_atoms": self.molecules_by_atoms,
+            "molecules_with_other_bonds": self.molecules_by_bonds,
+            "molecules_with_other_chirality": self.molecules_by_chirality,
+        }
 
 
 def count_strangers(store: GraphStore, smiles: Sequence[str] | None) -> Strangers:
     """Count in molecules; graphs of other kinds have no vocabulary."""
     if store.spec.name not in _MOLECULES or store.x is None:
         return Strangers()
-    strange = np.asarray(store.x[:, 0]) == _OTHER_ATOM
-    owner = np.repeat(np.arange(len(store)), store.node_counts)
+    strange = _strange_atoms(store.x)
+    owners = np.searchsorted(store.node_ptr, strange, side="right")
     bonds, chirality = _unusual([text for text in smiles or () if _PERHAPS.search(text)])
-    return Strangers(int(strange.sum()), len(np.unique(owner[strange])), bonds, chirality)
+    return Strangers(len(strange), len(np.unique(owners)), bonds, chirality)
+
+
+def _strange_atoms(features: np.ndarray) -> np.ndarray:
+    """The positions of atoms that are no element."""
+    starts = range(0, len(features), _ATOMS_AT_ONCE)
+    parts = [start + np.flatnonzero(features[start : start + _ATOMS_AT_ONCE, 0] == _OTHER_ATOM) for start in starts]
+    return np.concatenate([np.empty(0, dtype=np.int64), *parts])
 
 
 def _unusual(smiles: Sequence[str]) -> tuple[int, int]:
@@ -64,3 +81,7 @@ def _unusual(smiles: Sequence[str]) -> tuple[int, int]:
     bonds = sum(any(bond.GetBondType().name not in _BONDS for bond in one.GetBonds()) for one in molecules)
     chiral = sum(any(atom.GetChiralTag().name not in _CHIRALITY for atom in one.GetAtoms()) for one in molecules)
     return bonds, chiral
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
