@@ -16,6 +16,7 @@ from adgcl.experiments import schedule as module
 from adgcl.experiments.schedule import Schedule
 from adgcl.jobs.executor import Done, End, Lost
 from adgcl.jobs.inline import Inline
+from adgcl.training.trackers import StepReport
 
 
 @dataclass(eq=False)
@@ -94,6 +95,30 @@ def test_first_seeds_first_then_cheap_ones_and_tuning_last():
     tuning = FakeJob("tuning", 0.1)
     jobs = [FakeJob("long", 9), FakeJob("second", 1, seed=1), tuning, FakeJob("short", 1)]
     assert run(jobs, late=frozenset({tuning}))[0] == ["short", "long", "second", "tuning"]
+
+
+def test_the_time_left_follows_what_a_job_reports(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A job that is estimated to take a second, and reports a twentieth of its steps every minute."""
+    clock = [0.0]
+    monkeypatch.setattr(module.time, "monotonic", lambda: clock[0])
+
+    def slowly(job: FakeJob, send: Any) -> bool:
+        for step in range(1, 11):
+            clock[0] += 60
+            send(StepReport(epoch=1, epochs=1, step=step, steps=20, graphs=1))
+        job.finished = True
+        return True
+
+    monkeypatch.setattr(FakeJob, "call", property(lambda job: (slowly, job)))
+    left: list[float] = []
+    schedule = Schedule(
+        [FakeJob("slow")],
+        Inline(),
+        estimates=FakeEstimates(),
+        on_event=lambda e: left.append(schedule.seconds_left) if e.kind == "progress" else None,
+    )
+    schedule.run()
+    assert left == [0.0] + [pytest.approx(60 * (20 - step)) for step in range(2, 11)]
 
 
 def test_what_others_need_comes_before_them():

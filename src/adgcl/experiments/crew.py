@@ -18,6 +18,7 @@ from typing import Any, cast
 from adgcl.core.errors import AdgclError, Interrupted
 from adgcl.core.files import write_bytes
 from adgcl.core.gaps import Gap
+from adgcl.experiments.estimates import Pace
 from adgcl.experiments.jobs import Job
 from adgcl.experiments.schedule import Event, Schedule
 from adgcl.jobs.executor import ArrayExecutor, End, Executor, Failed, Lost, Send, short_error
@@ -133,13 +134,13 @@ class Crew(Schedule):
             self._arriving.setdefault(job, report.kind)
         elif report.kind == "started" and job in self.waiting:
             self.waiting.remove(job)
-            self.running[job] = (time.monotonic(), self.estimates.seconds(job))
+            self.running[job] = Pace(self.estimates.seconds(job), time.monotonic())
             self._doing[job] = number
             self.on_event(Event("started", job))
         elif report.kind == "put back":
             self._back(job, report.content)
         elif report.kind == "progress":
-            self.on_event(Event("progress", job, report.content))
+            self._progress(job, report.content)
         elif report.kind == "gap":
             if report.error is not None:
                 self.errors[job] = report.error

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from dataclasses import dataclass
 from statistics import median
 
 from adgcl.experiments.jobs import Job
+
+_TELLING = 0.03  # the share of a job after which its pace tells more than an estimate
 
 
 def guess(job: Job) -> float:
@@ -43,6 +46,28 @@ class Estimates:
             return median(known)
         ratios = self._ratios.get(_kind(job)) or self._ratios.get("")
         return guess(job) * (median(ratios) if ratios else 1.0)
+
+
+@dataclass
+class Pace:
+    """How far a running job is: by what was estimated when it began, then by the steps that it reports."""
+
+    estimate: float
+    began: float
+    _first: tuple[float, float] | None = None
+    _last: tuple[float, float] | None = None
+
+    def hear(self, share: float, now: float) -> None:
+        """Take in the share of all steps that is done; a resumed job begins with more than none."""
+        self._first = self._first or (now, share)
+        self._last = (now, share)
+
+    def seconds_left(self, now: float) -> float:
+        """Its own pace knows of a busy machine and slow data, as no estimate does."""
+        if self._first is None or self._last is None or self._last[1] - self._first[1] < _TELLING:
+            return max(self.estimate - (now - self.began), 0.0)
+        (first, begun), (last, done) = self._first, self._last
+        return max((1 - done) * (last - first) / (done - begun) - (now - last), 0.0)
 
 
 def _place(job: Job) -> str:

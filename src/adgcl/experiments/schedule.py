@@ -11,11 +11,12 @@ from typing import Any
 
 from adgcl.core.errors import AdgclError, DataError, DataMissingError, Interrupted
 from adgcl.core.gaps import Gap
-from adgcl.experiments.estimates import Estimates
+from adgcl.experiments.estimates import Estimates, Pace
 from adgcl.experiments.jobs import Job
 from adgcl.jobs.allocation import allocation_seconds_left
 from adgcl.jobs.executor import Busy, Done, End, Executor, Failed, Lost, Stopped
 from adgcl.jobs.notices import heeding_notices
+from adgcl.training.trackers import StepReport
 
 _TICK = 0.25  # seconds between two checks of the clock
 _LOOK_AGAIN = 1.0  # seconds before a job that another process is running is checked again
@@ -84,22 +85,27 @@ class Schedule:
         """An estimate of the time to the end."""
         now = time.monotonic()
         waiting = sum(self.estimates.seconds(job) for job in self.waiting)
-        running = sum(max(seconds - (now - began), 0.0) for began, seconds in self.running.values())
+        running = sum(pace.seconds_left(now) for pace in self.running.values())
         return (waiting + running) / max(min(self.executor.workers, len(self.waiting) + len(self.running)), 1)
 
     def _begin(self) -> None:
         self.started = time.monotonic()
         self.waiting: list[Job] = []
-        self.running: dict[Job, tuple[float, float]] = {}
+        self.running: dict[Job, Pace] = {}
         self._elsewhere: dict[Job, float] = {}
         self._losses: Counter[Job] = Counter()
-        self.executor.on_message = lambda job, message: self.on_event(Event("progress", job, message))
+        self.executor.on_message = self._progress
         for job in self.jobs:
             if job.result() is not None:
                 self.estimates.learn(job)
                 self.on_event(Event("reused", job))
             else:
                 self.waiting.append(job)
+
+    def _progress(self, job: Job, report: StepReport) -> None:
+        if job in self.running and report.total:
+            self.running[job].hear(report.done / report.total, time.monotonic())
+        self.on_event(Event("progress", job, report))
 
     def _heed_allocation(self) -> None:
         left = allocation_seconds_left()
@@ -115,7 +121,7 @@ class Schedule:
         given = False
         while self.executor.free > 0 and (job := self._next()) is not None:
             self.waiting.remove(job)
-            self.running[job] = (time.monotonic(), self.estimates.seconds(job))
+            self.running[job] = Pace(self.estimates.seconds(job), time.monotonic())
             self.on_event(Event("started", job))
             self.executor.start(job, *job.call)
             given = True
