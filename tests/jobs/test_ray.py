@@ -81,6 +81,15 @@ def test_another_version_on_a_worker_is_refused(executor: Ray, monkeypatch: pyte
         end_of(executor, "job")
 
 
+def test_workers_of_an_own_ray_run_like_any_other_process(executor: Ray) -> None:
+    executor.start("nice", _niceness)
+    assert end_of(executor, "nice") == Done(os.nice(0)), "Ray's own choice is 15"
+
+
+def _niceness(send: Any) -> int:
+    return os.nice(0)
+
+
 def test_all_cores_of_the_cluster_are_used(cluster: None) -> None:
     assert Placement("ray").workers == 2 and Placement("ray", settings=("cpus=2",)).workers == 1
     assert Placement("ray", 7).workers == 7 and Placement("ray", settings=("cpus=2",)).threads == 2

@@ -150,8 +150,9 @@ class Ray(Executor):
         except errors.RayTaskError as error:
             raise _unusable(error) from error
         except errors.RayError as error:
-            first_line = (str(error).strip().splitlines() or [type(error).__name__])[0]
-            end = Lost(AdgclError(f"The worker was lost: {first_line}"))
+            reason = (str(error).strip() or type(error).__name__).splitlines()[0]
+            # Ray adds advice that needs its own tools; the first sentence says what happened.
+            end = Lost(AdgclError(f"The worker was lost: {reason.split('. ')[0].rstrip('.')}."))
         if isinstance(end, Failed) and isinstance(end.error, WorkerError):
             raise end.error
         return Stopped() if self._stopping and isinstance(end, Lost) else end
@@ -163,6 +164,7 @@ def connect(settings: RayConfig, workers: int = 1) -> None:
     if ray.is_initialized():
         return
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # Ray would report to its makers
+    os.environ.setdefault("RAY_worker_niceness", "0")  # a Ray of our own would give way to everything else (15)
     _try_address(settings.cluster)
     own: dict[str, Any] = {"num_cpus": workers * settings.cpus, "object_store_memory": _STORE}
     try:
