@@ -20,6 +20,9 @@ from adgcl.cli.typed import public_words
             "reproduce table1-tu --formats txt md --datasets MUTAG DD --jobs 2 --max-hours 0.5 --mode both",
             "reproduce table1-tu --datasets MUTAG DD --mode both",
         ),
+        ("sweep -q -o /home/me/s -j 2 --grid reg_lambda=1,2 -s lr=-1", "sweep --grid reg_lambda=1,2 -s lr=-1"),
+        ("evaluate MUTAG -m adgcl -o/home/me/r -j2 --seeds 3", "evaluate MUTAG -m adgcl --seeds 3"),
+        ("tune x.csv --label-column -5 -q", "tune x.csv --label-column -5"),
     ],
 )
 def test_folders_and_noise_are_left_out(typed, kept):

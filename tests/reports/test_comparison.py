@@ -197,6 +197,13 @@ def test_records_alone_make_a_table_of_their_probe_and_mode():
     assert svm is not None and svm.rows == ("adgcl", "supervised")
 
 
+def test_a_row_that_only_tables_of_another_kind_have_counts_as_our_own():
+    few = {"protocol": "semi_supervised", "probe": "head"}
+    records = [record(row, "PROTEINS", 70.0, **few) for row in ("adgcl", "adgcl-opt", "joao")]
+    table = compare_records(layout("table3"), MODE, records)
+    assert table is not None and table.rows == ("adgcl", "adgcl-opt")  # JOAO has a table of its own about few labels.
+
+
 def test_plain_words():
     table = compared(
         record("adgcl", "MUTAG", 89.0), record("random_init", "MUTAG", 95.0), record("adgcl", "PROTEINS", 60.0),

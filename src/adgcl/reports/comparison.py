@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from adgcl.core.gaps import Gap
 from adgcl.core.records import Record
 from adgcl.protocols.base import PROTOCOLS
-from adgcl.published import PublishedResult, PublishedTable, paper_method
+from adgcl.published import PublishedResult, PublishedTable, layouts
 from adgcl.reports import numbers
 from adgcl.reports.selection import one_per_cell
 from adgcl.reports.table import Verdict
@@ -117,8 +117,8 @@ def compare_records(table: PublishedTable, mode: str, records: Iterable[Record])
 
 
 def _in_table(record: Record, table: PublishedTable) -> bool:
-    """Whether a Record is about one of the table's data sets, by a row it has or one that no paper has."""
+    """Whether a Record is about one of the table's data sets, by a row it has or one that no table of its kind has."""
     if record.dataset not in table.datasets or record.protocol not in PROTOCOLS:
         return False
-    other = paper_method(record.method) is None or record.protocol != table.protocol
+    other = not any(record.method in known.methods for known in layouts().values() if known.protocol == record.protocol)
     return PROTOCOLS[record.protocol].fills(table, record.probe) and (record.method in table.methods or other)

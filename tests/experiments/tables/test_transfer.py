@@ -120,7 +120,7 @@ def test_what_cannot_be_pre_trained_is_a_gap_with_its_reason(folder):
     assert gap.status == "no data" and "ZINC-250K" in gap.detail
     rows = made(folder, "nadgcl", seeds=1).cells
     assert {cell.gap.status for cell in rows} == {"failed"}
-    assert "--encoder nadgcl=RUN" in rows[0].gap.detail or "no preset" in rows[0].gap.detail
+    assert "no preset for pre-training by nadgcl" in rows[0].gap.detail
     (cell,) = made(folder, "adgcl", encoders={"adgcl": "nowhere"}, datasets=("BACE",), seeds=1).cells
     assert "nowhere" in cell.gap.detail
 
@@ -159,3 +159,10 @@ def test_a_folder_of_pre_training_is_a_run_folder(folder):
 def test_an_encoder_that_is_not_row_equals_run_is_refused(text):
     with pytest.raises(ConfigError, match="ROW=RUN"):
         parse_runs((text,))
+
+
+@pytest.mark.parametrize("row", ["nonsense", "graphcl", "no_pretrain"])
+def test_an_encoder_for_a_row_that_would_not_use_it_is_refused(folder, row):
+    with pytest.raises(ConfigError, match=f"called '{row}'") as refused:
+        made(folder, "no_pretrain", "adgcl", encoders={row: "zinc-gin"})
+    assert refused.value.hint == "Those asked for are adgcl."

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -29,6 +29,7 @@ from adgcl.protocols.finetune import Finetune
 from adgcl.protocols.record_folder import keep
 from adgcl.protocols.selection import Mode
 from adgcl.protocols.semi_supervised import SemiSupervised
+from adgcl.protocols.starts import NO_PRETRAINING
 from adgcl.published import PublishedTable
 
 Place = tuple[str, str, str]
@@ -162,6 +163,7 @@ def open_table(request: TableRequest, progress: Any = None) -> Reproduction:
     """Load the data and expand the table; nothing is run yet."""
     _check_starts(request)
     rows = rows_of(request.table, request.methods)
+    _check_encoders(request.encoders, rows)
     names = datasets_of(request.table, request.datasets)
     columns = tuple(open_column(name, request.data_dir, progress) for name in names)
     flags: dict[str, Any] = {"protocol": {"probes": list(request.probes or (request.table.probe,))}}
@@ -183,6 +185,17 @@ def _starts(request: TableRequest, threads: int, progress: Any) -> Transfer | Fe
             request.work, corpus, request.pretraining, request.encoders, threads, request.data_dir, progress
         )
     return None
+
+
+def _check_encoders(encoders: Mapping[str, str], rows: Iterable[Row]) -> None:
+    """Refuse an encoder for a row that is not run or starts from none: it would be passed over in silence."""
+    able = [row.name for row in rows if row.name != NO_PRETRAINING]
+    for name, run in encoders.items():
+        if name not in able:
+            raise ConfigError(
+                f"--encoder {name}={run}: no row of this table that starts from an encoder is called {name!r}.",
+                f"Those asked for are {', '.join(able)}." if able else "Leave it out.",
+            )
 
 
 def _check_starts(request: TableRequest) -> None:
