@@ -120,18 +120,23 @@ def _scores(*folders: str) -> Table:
 
 def _averages(*folders: str) -> Table:
     """The mean of all validation scores of a course, which no choice of an epoch can flatter."""
+    found = _course_means(*folders)
+    names = list(dict.fromkeys(name for sets in found.values() for name in sets))
+    lines = [[", ".join(filter(None, way)), *(sets.get(name, EMPTY) for name in names)] for way, sets in found.items()]
+    return _table(["validation, mean over epochs", *names], lines)
+
+
+def _course_means(*folders: str) -> dict[tuple[str, str], dict[str, str]]:
+    """The same of every arm with its setting, by data set: mean and spread over seeds."""
     metrics = {row["dataset"]: row["metric"] for row in _trials(*folders)}
     found: dict[tuple[str, str], dict[str, dict[int, list[float]]]] = {}
     for row in (row for folder in folders for row in _read(folder)["courses"] if row.get("valid") is not None):
         seeds = found.setdefault((row["arm"], setting(row)), {}).setdefault(row["dataset"], {})
         seeds.setdefault(row["seed"], []).append(row["valid"])
-    names = list(dict.fromkeys(name for sets in found.values() for name in sets))
-    lines = []
-    for way, sets in found.items():
-        means = {name: [fmean(course) for course in seeds.values()] for name, seeds in sets.items()}
-        cells = [_mean(means[name], metrics[name]) if name in means else EMPTY for name in names]
-        lines.append([", ".join(filter(None, way)), *cells])
-    return _table(["validation, mean over epochs", *names], lines)
+    return {
+        way: {name: _mean([fmean(course) for course in seeds.values()], metrics[name]) for name, seeds in sets.items()}
+        for way, sets in found.items()
+    }
 
 
 def _mean(values: list[float], metric: str) -> str:
@@ -142,14 +147,18 @@ def _sides(*folders: str) -> Table:
     """The arms side by side, a line for each data set on which all have run."""
     trials = _trials(*folders)
     arms, lines = arms_of(trials), []
+    averages = _course_means(*folders)
     for name in datasets_of(trials):
         found = [point for arm in arms for point in points(trials, name, arm)]
         if len(found) == len(arms):
             first = found[0].rows[0]
             scores = [f"{_shown(point, 'valid')} / {_shown(point, 'test')}" for point in found]
+            courses = " / ".join(averages[arm, ""][name] for arm in arms)
             dropped = " / ".join(f"{point.mean(_END):.2f}" for point in found)
-            lines.append([name, first["metric"], *scores, dropped, str(len(found[0].rows)), str(first["epochs"])])
-    return _table(["data set", "metric", *arms, "dropped at the end", "seeds", "epochs"], lines)
+            effort = [str(len(found[0].rows)), str(first["epochs"])]
+            lines.append([name, first["metric"], *scores, courses, dropped, *effort])
+    heads = ["data set", "metric", *arms, "validation, mean over epochs", "dropped at the end", "seeds", "epochs"]
+    return _table(heads, lines)
 
 
 def _shown(point: Point, column: str) -> str:
