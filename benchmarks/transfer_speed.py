@@ -20,6 +20,7 @@ from adgcl.experiments.presets import named_preset
 from adgcl.graphs.convert import to_pyg
 from adgcl.graphs.store.store import GraphStore
 from adgcl.protocols.fold_training import part_scores
+from adgcl.training.interrupts import Interrupts
 from adgcl.training.run_config import RunConfig, resolve
 from adgcl.training.trainer import Trainer
 from benchmarks.plain_hu_gin import PlainAttrMasking, PlainFinetuning, plain_copy
@@ -66,7 +67,7 @@ def measure_finetuning(rounds: int = 3) -> Iterator[Measurement]:
     train, *parts = ([graphs[i] for i in split[part]] for part in ("train", "valid", "test"))
 
     def ours() -> None:
-        trainer._run_epoch(1, lambda: False)
+        trainer._run_epoch(1, Interrupts(None))
         part_scores(trainer.method, store, (split["valid"], split["test"]))  # type: ignore[arg-type]
 
     best = in_turns({"plain": lambda: plain.epoch(train, tuple(parts)), "ours": ours}, rounds)

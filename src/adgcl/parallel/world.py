@@ -93,6 +93,7 @@ def joined() -> Iterator[World]:
         _part()
     except BaseException as error:
         first = _is_first(store)
+        _leave(store)
         if found.leads and os.environ.get("TORCHELASTIC_USE_AGENT_STORE") != "True":
             _outlast(store, found.size)
         if not first:
@@ -131,11 +132,17 @@ def _is_first(store: Any) -> bool:
         return True  # The store went down with the process that held it.
 
 
+def _leave(store: Any) -> None:
+    """Part after an error, so that the others notice; a group that is left to the exit of Python may abort there."""
+    with suppress(RuntimeError):
+        distributed.destroy_process_group()
+        store.add("left", 1)
+
+
 def _outlast(store: Any, size: int) -> None:
-    """Where the store lives in this process, and not in torchrun's, end after the others have asked it."""
-    distributed.destroy_process_group()  # so that they notice
+    """Where the store lives in this process, and not in torchrun's, end after the others have left."""
     limit = time.monotonic() + _GRACE
-    while store.add("told", 0) < size and time.monotonic() < limit:
+    while store.add("left", 0) < size and time.monotonic() < limit:
         time.sleep(0.05)
 
 
