@@ -81,7 +81,7 @@ def test_the_way_from_an_assay_to_predictions(run: Run, bace: list[tuple[str, st
     data = write_assay(Path("assay.csv"), bace)
     assert run("pretrain", data, "--smiles-column", "Structure", "--out", "run", "--epochs", 1, *SMALL, "-q").code == 0
     done = run("finetune", "run", data, *COLUMNS, "--out", "model", *QUICK)
-    assert done.code == 0 and "119 graphs, yes or no, 2 members, split: random" in done.out
+    assert done.code == 0 and "119 graphs (3 of them without a label), yes or no, 2 members, split: random" in done.out
     assert "ROC-AUC" in done.out and "Brier" in done.out and "adgcl predict model NEW.csv" in done.out
     assert (
         "2 of 121 rows cannot be read" in done.err
@@ -101,11 +101,12 @@ def test_the_way_from_an_assay_to_predictions(run: Run, bace: list[tuple[str, st
     ]  # fmt: skip
 
     again = run("finetune", "run", data, *COLUMNS, "--out", "model", *QUICK, "--json")
-    assert json.loads(again.out)["finished_before"] is True
+    answer = json.loads(again.out)
+    assert answer["finished_before"] is True and (answer["graphs"], answer["unlabelled"]) == (119, 3)
     other = run("finetune", "run", data, *COLUMNS, "--out", "model", *QUICK, "--epochs", 4)
     assert other.code == 1 and "epochs: 3 -> 4" in other.err and "--out" in other.err
 
-    told = run("predict", "model", data, "--smiles-column", "Structure", "--out", "p.csv", "--id-column", "Compound")
+    told = run("predict", "model", data, "--smiles-column", "Structure", "--out", "p.csv")
     assert told.code == 0 and "121 rows, 2 of them unreadable" in told.out
     rows = read("p.csv")
     assert list(rows[0]) == ["id", "is_active_probability", "is_active_std", "in_domain", "distance", "problem"]

@@ -145,6 +145,7 @@ def _summary(done: Finetuned) -> dict[str, Any]:
         "model": str(done.folder),
         "dataset": done.dataset.name,
         "graphs": len(done.dataset),
+        "unlabelled": _unlabelled(done),
         "unreadable": len(done.dataset.bad_rows),
         "finished_before": done.finished_before,
         **{name: done.about[name] for name in names},
@@ -161,7 +162,7 @@ def _print_summary(screen: Screen, done: Finetuned) -> None:
         screen.show(f"{done.folder} is already finished. There was nothing left to do.")
     else:
         screen.show(
-            f"Fine-tuned on {done.dataset.name}: {len(done.dataset):,} graphs, {_what(about)}, "
+            f"Fine-tuned on {done.dataset.name}: {_how_many(done)}, {_what(about)}, "
             f"{len(about['members'])} members, split: {about['split']}, {seconds_label(done.seconds)}."
         )
     rows: list[tuple[object, ...]] = [
@@ -173,6 +174,19 @@ def _print_summary(screen: Screen, done: Finetuned) -> None:
     screen.show(table(("", *numbers), rows, title=f"{metric} on held-out graphs", right=numbers))
     for line in checks(about):
         screen.show(line)
+
+
+def _unlabelled(done: Finetuned) -> int:
+    """How many graphs have no label at all."""
+    import numpy as np
+
+    labels = done.dataset.store.y
+    return 0 if labels is None else int(np.isnan(labels).all(axis=1).sum())
+
+
+def _how_many(done: Finetuned) -> str:
+    missing = _unlabelled(done)
+    return f"{len(done.dataset):,} graphs" + (f" ({missing:,} of them without a label)" if missing else "")
 
 
 def _what(about: dict[str, Any]) -> str:

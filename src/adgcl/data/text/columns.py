@@ -16,6 +16,7 @@ _PERHAPS_SMILES = ("structure", "molecule", "mol", "compound", "cxsmiles")
 _ID_NAMES = (
     "id", "molid", "moleculeid", "compoundid", "identifier", "chemblid", "moleculechemblid", "zincid", "cid",
     "cas", "name", "molname", "compoundname", "title", "iupac", "iupacname",
+    "compound", "molecule", "mol", "drug", "ligand", "sample", "sampleid",  # where the SMILES have another column
 )  # fmt: skip
 LABEL_NAMES = (
     "label",
