@@ -133,6 +133,18 @@ def one_blas_thread() -> Iterator[None]:
         yield
 
 
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Keep torch, in this thread and those it starts, and BLAS to one thread each."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        with one_blas_thread():
+            yield
+    finally:
+        torch.set_num_threads(before)
+
+
 @cache
 def _blas_libraries() -> Any:
     from threadpoolctl import ThreadpoolController

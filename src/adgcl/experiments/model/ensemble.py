@@ -12,10 +12,12 @@ import torch
 from adgcl.core.errors import TrainingError
 from adgcl.core.progress import Count
 from adgcl.core.schema import Task
+from adgcl.graphs.store.batch import GraphBatch
 from adgcl.graphs.store.store import GraphStore
 from adgcl.methods.supervised import Supervised
 from adgcl.protocols.solvers.arrays import Floats
 from adgcl.training.export import Matrix
+from adgcl.training.side_by_side import side_by_side
 
 # Nothing is kept for a backward pass, so wide batches fit, and they are faster.
 _BATCH = 256
@@ -47,19 +49,18 @@ class Answers:
 
 def ask(members: Sequence[Supervised], store: GraphStore, progress: Count | None = None) -> Answers:
     """Let every member look at every graph."""
-    count = len(store)
-    rows: list[list[Floats]] = [[] for _ in members]
-    embeddings: list[Matrix] = []
-    for start in range(0, count, _BATCH):
-        batch = store.batch(np.arange(start, min(start + _BATCH, count))).to(members[0].target_mean.device)
-        for number, member in enumerate(members):
-            graph_emb = member.embed(batch)
-            if number == 0:
-                embeddings.append(graph_emb.cpu().numpy())
-            rows[number].append(answered(member.predict_from(graph_emb), member.task))
-        if progress is not None:
-            progress(min(start + _BATCH, count), count)
-    each = np.stack([np.concatenate(parts) for parts in rows])
+
+    def heard(batch: GraphBatch) -> tuple[list[Floats], Matrix]:
+        embedded = [member.embed(batch) for member in members]
+        said = [
+            answered(member.predict_from(graph_emb), member.task)
+            for member, graph_emb in zip(members, embedded, strict=True)
+        ]
+        return said, embedded[0].cpu().numpy()
+
+    device = members[0].target_mean.device
+    said, embeddings = zip(*side_by_side(heard, store, _BATCH, device, progress), strict=True)
+    each = np.stack([np.concatenate(parts) for parts in zip(*said, strict=True)])
     if not np.isfinite(each).all():
         raise TrainingError("The model's predictions are not finite.", "Train again with a smaller learning rate.")
     return Answers(each, np.concatenate(embeddings))
