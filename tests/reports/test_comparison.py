@@ -204,6 +204,24 @@ def test_a_row_that_only_tables_of_another_kind_have_counts_as_our_own():
     assert table is not None and table.rows == ("adgcl", "adgcl-opt")  # JOAO has a table of its own about few labels.
 
 
+def test_records_of_transfer_stand_under_the_names_of_papers_and_are_averaged():
+    tuned = {"protocol": "finetune", "probe": "head", "metric": "rocauc"}
+    records = [
+        record("no_pretrain", "moleculenet-bbbp", 64.0, **tuned), record("adgcl", "moleculenet-bbbp", 68.0, **tuned),
+        record("no_pretrain", "moleculenet-bace", 70.0, **tuned), record("adgcl", "moleculenet-bace", 77.0, **tuned),
+        record("adgcl", "moleculenet-sider", 60.0, **tuned), record("adgcl", "moleculenet-lipo", 0.7, **tuned),
+    ]  # fmt: skip
+    table = compare_records(layout("table2"), MODE, records)
+    assert table is not None and table.rows == ("no_pretrain", "adgcl") and table.datasets == ("BBBP", "SIDER", "BACE")
+    assert table.cell(MODE, "no_pretrain", "BBBP").published == find_result("BBBP", "no_pretrain", "table2")
+    assert table.record(MODE, "no_pretrain", "SIDER") is None
+    noted = main_table(table).notes
+    mean = (70.01 + 78.51) / 2  # as the paper prints AD-GCL on BBBP and BACE
+    averages = f"No Pre-Train 67.00 (paper 67.95); AD-GCL-FIX 72.50 (paper {mean:.2f})"
+    assert f"Average over BBBP, BACE ({MODE}): {averages}." in noted
+    assert not any("Average over" in note for note in main_table(SMALL).notes), "only papers about transfer average"
+
+
 def test_plain_words():
     table = compared(
         record("adgcl", "MUTAG", 89.0), record("random_init", "MUTAG", 95.0), record("adgcl", "PROTEINS", 60.0),

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from adgcl.core.gaps import Gap
 from adgcl.core.records import Record
+from adgcl.data.catalog import find_entry, is_known
 from adgcl.protocols.base import PROTOCOLS
 from adgcl.published import PublishedResult, PublishedTable, layouts
 from adgcl.reports import numbers
@@ -107,7 +108,7 @@ def compare_outcomes(
 def compare_records(table: PublishedTable, mode: str, records: Iterable[Record]) -> Comparison | None:
     """The same from Records alone; None where there is none for the table in this mode."""
     fitting = [r for r in one_per_cell(records) if r.mode == mode and _in_table(r, table)]
-    outcomes = {(mode, r.method, r.dataset): (r, None) for r in fitting}
+    outcomes = {(mode, r.method, _paper_name(r.dataset)): (r, None) for r in fitting}
     if not outcomes:
         return None
     have = {row for _, row, _ in outcomes}
@@ -118,7 +119,12 @@ def compare_records(table: PublishedTable, mode: str, records: Iterable[Record])
 
 def _in_table(record: Record, table: PublishedTable) -> bool:
     """Whether a Record is about one of the table's data sets, by a row it has or one that no table of its kind has."""
-    if record.dataset not in table.datasets or record.protocol not in PROTOCOLS:
+    if _paper_name(record.dataset) not in table.datasets or record.protocol not in PROTOCOLS:
         return False
     other = not any(record.method in known.methods for known in layouts().values() if known.protocol == record.protocol)
     return PROTOCOLS[record.protocol].fills(table, record.probe) and (record.method in table.methods or other)
+
+
+def _paper_name(dataset: str) -> str:
+    """What papers call one of our data sets: `moleculenet-bbbp` is BBBP there."""
+    return (find_entry(dataset).origin.paper_name if is_known(dataset) else "") or dataset
