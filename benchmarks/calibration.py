@@ -47,36 +47,55 @@ def page(facts: list[dict[str, Any]]) -> str:
     """The page, from what the models say."""
     bands = [f for f in facts if isinstance(f["checked"], list)]
     curves = [f for f in facts if isinstance(f["checked"], dict)]
-    lines = [_TOP, "| data set | test RMSE | labels | within 90 % bands | mean width |", "| --- |" + " ---: |" * 4]
+    lines = [
+        _TOP,
+        "| data set | epochs | test RMSE | test labels | within 90 % bands | mean width |",
+        "| --- |" + " ---: |" * 5,
+    ]
     for fact in bands:
         checked = fact["checked"][0]
         lines.append(
-            f"| {fact['dataset']} | {fact['scores']['test']:.3f} | {checked['labels']:,} "
+            f"| {fact['dataset']} | {fact['epochs']} | {fact['scores']['test']:.3f} | {checked['labels']:,} "
             f"| {100 * checked['coverage']:.1f} % | {checked['mean_width']:.2f} |"
         )
     lines.append(_PROBABILITIES)
     for fact in curves:
         checked = fact["checked"]
         lines.append(
-            f"On {fact['dataset']} (test ROC-AUC {100 * fact['scores']['test']:.1f} %) the Brier score is "
+            f"On {fact['dataset']} ({fact['epochs']} epochs, test ROC-AUC {100 * fact['scores']['test']:.1f} %) "
+            f"the Brier score is "
             f"{checked['brier_before']:.3f} before calibration and {checked['brier_after']:.3f} after it, on "
-            f"{sum(p['labels'] for p in checked['reliability']):,} test labels.\n\n"
+            f"{sum(p['labels'] for p in checked['reliability']):,} test labels. {_modesty(fact)}\n\n"
             f"![Reliability curve]({FIGURE.name})\n"
         )
     return "\n".join(lines)
 
 
+def _modesty(fact: dict[str, Any]) -> str:
+    """How far calibrated probabilities reach, and why."""
+    means = [point["probability"] for point in fact["checked"]["reliability"]]
+    valid, test = (100 * fact["scores"][part] for part in ("valid", "test"))
+    reach = f"Mean probabilities of the groups in the figure reach from {min(means):.2f} to {max(means):.2f}."
+    if valid >= test:
+        return reach
+    return (
+        f"{reach} Calibration learned from the validation part, whose scaffolds are harder (ROC-AUC {valid:.1f} %), so "
+        "the model is more modest about test molecules than it would have to be: trust its order more than its numbers."
+    )
+
+
 _TOP = f"""# Can the predictions be trusted?
 
-Each model below is `{ENCODER}` fine-tuned by three members. Training, validation and test part share no scaffold, the
-validation part alone sets bands and calibration, and the test part is only looked at. The page is written by
-`python -m benchmarks.calibration`; [transfer](transfer.md#predictions) says how bands and probabilities are made.
+Each model below is `{ENCODER}`, fine-tuned three times from different seeds; the three are one model, as
+`adgcl finetune` makes it. The training, validation and test parts share no scaffold. The validation part alone sets
+bands and calibration; the test part is only looked at. `python -m benchmarks.calibration --work DIR` writes this page,
+and [transfer](transfer.md#predictions) says how bands and probabilities are made.
 
 ## Bands for regression
 """
 _PROBABILITIES = """
-A band of 90 % should hold 90 % of the labels if test molecules were drawn like validation molecules. Scaffolds of the
-test part are rarer than those of the validation part, so a few per cent less is to be expected.
+A band of 90 % holds 90 % of the labels on average if test molecules are drawn like validation molecules. The scaffolds
+of the test part are rarer still, so a few per cent less would be no surprise.
 
 ## Probabilities for classes
 """
