@@ -12,7 +12,7 @@ from adgcl.core.safe_text import one_line
 
 Point = tuple[float, float]
 INK, FAINT, GRID = "#1f2933", "#616e7c", "#e4e7eb"
-PALETTE = ("#2b6cb0", "#c05621", "#2f855a", "#6b46c1", "#b7791f", "#97266d")
+PALETTE = ("#2b6cb0", "#c05621", "#2f855a", "#6b46c1", "#b7791f", "#97266d", "#0e7c86", "#4a5568")
 _FONT = "font-family=\"system-ui, -apple-system, 'Segoe UI', Helvetica, Arial, sans-serif\""
 
 
