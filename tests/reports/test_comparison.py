@@ -222,6 +222,20 @@ def test_records_of_transfer_stand_under_the_names_of_papers_and_are_averaged():
     assert not any("Average over" in note for note in main_table(SMALL).notes), "only papers about transfer average"
 
 
+def test_what_rows_start_from_is_noted():
+    def started(row: str, start: str, epochs: int) -> Record:
+        origin = {"method": row, "epochs": epochs, "data": "ZINC-250K", "graphs": 249455, "checksum": "c"}
+        config = {"training": {"start_from": start}, "started_from": origin}
+        return record(row, "moleculenet-bbbp", 64.0, protocol="finetune", probe="head", metric="rocauc", config=config)
+
+    table = compare_records(layout("table2"), MODE, [started("graphcl", "seed-0", 3), started("adgcl", "zinc-gin", 2)])
+    assert table is not None
+    assert (
+        "Pre-trained here: GraphCL 3 epochs on ZINC-250K (249,455 graphs); AD-GCL-FIX 2 epochs on ZINC-250K (249,455 "
+        "graphs), the packaged zinc-gin with settings of its own."
+    ) in main_table(table).notes
+
+
 def test_plain_words():
     table = compared(
         record("adgcl", "MUTAG", 89.0), record("random_init", "MUTAG", 95.0), record("adgcl", "PROTEINS", 60.0),

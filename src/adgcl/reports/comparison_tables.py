@@ -15,6 +15,7 @@ from adgcl.reports.numbers import printed_label
 from adgcl.reports.ranking import rank
 from adgcl.reports.significance import Duel, Test, duels
 from adgcl.reports.table import EMPTY, Cell, Column, Row, Table
+from adgcl.training.packaged import packaged_encoders
 
 # Whose wins are counted, where they are in the table.
 REFERENCES = (numbers.REFERENCE, "adgcl-best")
@@ -108,10 +109,12 @@ def start_note(comparison: Comparison) -> str:
     seen: dict[str, list[str]] = {}
     for (_, row, _), cell in comparison.cells.items():
         origin = cell.record.config.get("started_from") if cell.record else None
-        if origin and row in comparison.rows:
+        if cell.record and origin and row in comparison.rows:
             graphs = f" ({origin['graphs']:,} graphs)" if origin["graphs"] else ""
             epochs = "1 epoch" if origin["epochs"] == 1 else f"{origin['epochs']} epochs"
-            rows = seen.setdefault(f"{epochs} on {origin['data']}{graphs}", [])
+            start = cell.record.config.get("training", {}).get("start_from")
+            own = f", the packaged {start} with settings of its own" if start in packaged_encoders() else ""
+            rows = seen.setdefault(f"{epochs} on {origin['data']}{graphs}{own}", [])
             rows += [printed_label(row)] if printed_label(row) not in rows else []
     if not seen:
         return ""
