@@ -107,7 +107,7 @@ def test_a_time_limit_that_ends_in_the_middle(cluster: str, tmp_path: Path) -> N
     runs = tmp_path / "runs"
     jobs = [Naps(Request("random_init"), data, seed, runs) for seed in range(2)]
     # Slurm counts in minutes: there the limit comes nearer while the workers run.
-    limit = (f"time={(_life() + 10) / 60}", "grace=10") if cluster == "local" else ("time=60", "grace=40")
+    limit = (f"time={(_life() + 20) / 60}", "grace=20") if cluster == "local" else ("time=60", "grace=40")
     placement = Placement("slurm", settings=(f"cluster={cluster}", "array=2", *limit))
     events: list[Event] = []
 
@@ -139,7 +139,7 @@ def _life() -> float:
     """Seconds in which two workers surely begin, as busy as this machine is."""
     began = time.monotonic()
     subprocess.run([sys.executable, "-c", "import adgcl.experiments.crew"], check=True)
-    return 5 + 4 * (time.monotonic() - began)
+    return 30 + 4 * (time.monotonic() - began)
 
 
 def _shorten(jobs: list[Naps]) -> None:
