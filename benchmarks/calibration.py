@@ -65,22 +65,22 @@ def page(facts: list[dict[str, Any]]) -> str:
             f"On {fact['dataset']} ({fact['epochs']} epochs, test ROC-AUC {100 * fact['scores']['test']:.1f} %) "
             f"the Brier score is "
             f"{checked['brier_before']:.3f} before calibration and {checked['brier_after']:.3f} after it, on "
-            f"{sum(p['labels'] for p in checked['reliability']):,} test labels. {_modesty(fact)}\n\n"
+            f"{sum(p['labels'] for p in checked['reliability']):,} test labels. {_reach(fact)}\n\n"
             f"![Reliability curve]({FIGURE.name})\n"
         )
     return "\n".join(lines)
 
 
-def _modesty(fact: dict[str, Any]) -> str:
+def _reach(fact: dict[str, Any]) -> str:
     """How far calibrated probabilities reach, and why."""
     means = [point["probability"] for point in fact["checked"]["reliability"]]
     valid, test = (100 * fact["scores"][part] for part in ("valid", "test"))
-    reach = f"Mean probabilities of the groups in the figure reach from {min(means):.2f} to {max(means):.2f}."
+    reach = f"The dots of the figure lie at probabilities from {min(means):.2f} to {max(means):.2f}."
     if valid >= test:
         return reach
     return (
         f"{reach} Calibration learned from the validation part, whose scaffolds are harder (ROC-AUC {valid:.1f} %), so "
-        "the model is more modest about test molecules than it would have to be: trust its order more than its numbers."
+        "the model is less confident about test molecules than it could be: trust the ranking more than the probabilities."
     )
 
 
