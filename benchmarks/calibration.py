@@ -80,7 +80,8 @@ def _reach(fact: dict[str, Any]) -> str:
         return reach
     return (
         f"{reach} Calibration learned from the validation part, whose scaffolds are harder (ROC-AUC {valid:.1f} %), so "
-        "the model is less confident about test molecules than it could be: trust the ranking more than the probabilities."
+        "the model is less confident about test molecules than it could be: trust the ranking more than the "
+        "probabilities."
     )
 
 
