@@ -12,7 +12,7 @@ from torch_geometric.loader import DataLoader
 
 from adgcl.data.features import choose_features
 from adgcl.data.load import load_dataset
-from adgcl.encoders.dense import PRODUCT
+from adgcl.encoders.round_products import PRODUCT
 from adgcl.graphs.convert import to_pyg
 from adgcl.graphs.store.store import GraphStore
 from adgcl.graphs.store.view import View

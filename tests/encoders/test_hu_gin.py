@@ -118,18 +118,27 @@ def test_like_atoms_are_computed_once_and_first_messages_mapped_once(molecules, 
     from adgcl.encoders import dense
     from adgcl.encoders import hu_gin as module
 
-    def counted(x, weight, bias=None):
-        products.append(len(x))
-        return dense_linear(x, weight, bias)
+    def counting(function):
+        def counted(x, *maps):
+            before = len(products)
+            out = function(x, *maps)
+            products[before:] = [len(x)]
+            return out
 
-    dense_linear = dense.linear
-    monkeypatch.setattr(dense, "linear", counted)
-    monkeypatch.setattr(module, "linear", counted)
+        return counted
+
+    monkeypatch.setattr(module, "mlp", counting(dense.mlp))
+    dense_linear = counting(dense.linear)
+    monkeypatch.setattr(dense, "linear", dense_linear)
+    monkeypatch.setattr(module, "linear", dense_linear)
     model(batch)
-    assert len(products) == 6 and max(products) < batch.num_nodes and products[0] < products[1] / 2
+    # Two maps of the first layer, then both maps of a layer at once.
+    mapped, first, *layers = products
+    assert len(layers) == len(model.layers) - 1 and max(products) < batch.num_nodes and mapped < first / 2
     products.clear()
     model(batch, View(edge_keep=torch.rand(batch.num_edges)))
-    assert products[0] < 80 and products[1:] == [batch.num_nodes] * 5
+    mapped, *layers = products
+    assert mapped < 80 and layers == [batch.num_nodes] * len(model.layers)
 
 
 @pytest.mark.parametrize("training", [True, False])

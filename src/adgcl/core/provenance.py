@@ -33,6 +33,15 @@ def machine() -> dict[str, Any]:
     return {"system": platform.system(), "processor": _processor(), "cores": available_cores()}
 
 
+@cache
+def amd_family() -> int | None:
+    """The family number of an AMD processor (26 is Zen 5), where the system reports it; None for any other."""
+    if "AMD" not in _processor():
+        return None
+    number = _of_processor("cpu family")
+    return int(number) if number.isdigit() else 0
+
+
 def available_cores() -> int:
     """Cores this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
@@ -70,9 +79,13 @@ def _revision() -> str | None:
 
 
 def _processor() -> str:
+    return _of_processor("model name") or platform.processor() or platform.machine()
+
+
+def _of_processor(what: str) -> str:
+    """What Linux says about the first processor; empty where nothing is said."""
     try:
         with open("/proc/cpuinfo", encoding="utf-8") as file:
-            names = [line.partition(":")[2].strip() for line in file if line.startswith("model name")]
-        return names[0] if names else platform.machine()
+            return next((line.partition(":")[2].strip() for line in file if line.startswith(what)), "")
     except OSError:
-        return platform.processor() or platform.machine()
+        return ""

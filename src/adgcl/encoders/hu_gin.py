@@ -12,10 +12,11 @@ from torch import Tensor, nn
 from adgcl.core.errors import ConfigError
 from adgcl.core.schema import Features, FeatureSpec
 from adgcl.encoders.base import ENCODERS, WEIGHTLESS, Encoder, EncoderConfig
-from adgcl.encoders.dense import Dense, linear
+from adgcl.encoders.dense import Dense, linear, mlp
 from adgcl.encoders.dropout import Dropout
 from adgcl.encoders.inputs import EmbeddedInputs
 from adgcl.encoders.norm import NodeNorm, normed
+from adgcl.encoders.relu_loops import biased_relu
 from adgcl.encoders.stack import Keeps, Stack
 from adgcl.graphs.kernels.added import with_added_messages
 from adgcl.graphs.kernels.messages import edge_message_sum
@@ -97,12 +98,12 @@ class HuGINLayer(nn.Module):
         sums = parts[0] if stack.copies == 1 else torch.cat(parts)
         if stack.added is not None:
             sums = with_added_messages(sums, h.relu() if self.relu else h, stack.added)
-        return self._mapped(self.first(sums), stack.copies, stack.node_keeps)
+        return self._normed(mlp(sums, self.first, self.second), stack.copies, stack.node_keeps)
 
     def of_classes(self, h: Tensor, block: Block, edges: LoopedEdges) -> Tensor:
         """The same with one row for every class of identical nodes."""
         sums = self._summed(h, self._block_edges(block, edges), block.keep)
-        return self._mapped(self.first(sums), 1, (block.counts,))
+        return self._normed(mlp(sums, self.first, self.second), 1, (block.counts,))
 
     def opening(self, h: Tensor, block: Block, edges: LoopedEdges) -> Tensor:
         """`of_classes` for the first layer: `W (sum of m_ij) = sum of W m_ij`.
@@ -117,7 +118,7 @@ class HuGINLayer(nn.Module):
         mapped = linear(messages.relu() if self.relu else messages, self.first.weight)
         of_bond, of_loop = of_edge.split([len(block.col), block.num_nodes])
         sums = shared_row_sum(mapped, of_loop, of_bond, block.target, block.keep)
-        return self._mapped(sums + self.first.bias, 1, (block.counts,))
+        return self._normed(self.second(biased_relu(sums, self.first.bias)), 1, (block.counts,))
 
     def _block_edges(self, block: Block, edges: LoopedEdges) -> LoopedEdges:
         return LoopedEdges.of(block.own, block.col, block.target, rows(edges.code, block.edge), self.loop)
@@ -125,9 +126,9 @@ class HuGINLayer(nn.Module):
     def _summed(self, h: Tensor, edges: LoopedEdges, keep: Tensor | None) -> Tensor:
         return edge_message_sum(h, self.bonds(), edges.code, edges, edges.looped(keep), self.relu)
 
-    def _mapped(self, h: Tensor, copies: int, node_keeps: Keeps) -> Tensor:
-        """What follows the first linear map."""
-        h = normed(self.second(h.relu()), self.norm, copies, node_keeps, relu=not self.last)
+    def _normed(self, h: Tensor, copies: int, node_keeps: Keeps) -> Tensor:
+        """What follows the second linear map."""
+        h = normed(h, self.norm, copies, node_keeps, relu=not self.last)
         dropped: Tensor = self.dropout(h)
         return dropped
 

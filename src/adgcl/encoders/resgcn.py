@@ -15,10 +15,11 @@ from torch import Tensor, nn
 
 from adgcl.core.schema import FeatureSpec
 from adgcl.encoders.base import ENCODERS, Embedding, Encoder, EncoderConfig
-from adgcl.encoders.dense import Dense, linear
+from adgcl.encoders.dense import Dense, linear, relu_linear
 from adgcl.encoders.dropout import Dropout
 from adgcl.encoders.inputs import RawInputs
 from adgcl.encoders.norm import NodeNorm, normed
+from adgcl.encoders.relu_loops import biased_relu
 from adgcl.encoders.stack import Keeps, Stack
 from adgcl.graphs.kernels.added import with_added_messages
 from adgcl.graphs.kernels.ops import rows
@@ -77,11 +78,11 @@ class ResGCNLayer(nn.Module):
         mapped = linear(normed(h, self.norm, 1, (counts,), relu=False), self.linear.weight)
         keep, own = _weights(stack.edge_keeps[0], scale, batch)
         sums = shared_row_sum(mapped, member, rows(member, batch.col), batch.target, keep, own)
-        dropped: Tensor = self.dropout((sums + self.linear.bias).relu())
+        dropped: Tensor = self.dropout(biased_relu(sums, self.linear.bias))
         return dropped
 
     def _mapped(self, sums: Tensor) -> Tensor:
-        dropped: Tensor = self.dropout(self.linear(sums).relu())
+        dropped: Tensor = self.dropout(relu_linear(sums, self.linear.weight, self.linear.bias))
         return dropped
 
 
@@ -158,13 +159,13 @@ class ResGCN(Encoder):
     def graph_rows(self, node_emb: Tensor, batch: GraphBatch, stack: Stack) -> Tensor:
         pooled = super().graph_rows(node_emb, batch, stack)
         every = (None,) * stack.copies
-        h = self.graph_map(normed(pooled, self.graph_norm, stack.copies, every, relu=False)).relu()
+        h = normed(pooled, self.graph_norm, stack.copies, every, relu=False)
+        h = relu_linear(h, self.graph_map.weight, self.graph_map.bias)
         return normed(h, self.last_norm, stack.copies, every, relu=False)
 
     def _begun(self, h: Tensor, copies: int, node_keeps: Keeps) -> Tensor:
         """The rows before the first convolution."""
-        begun: Tensor = self.input_map(normed(h, self.input_norm, copies, node_keeps, relu=False)).relu()
-        return begun
+        return relu_linear(normed(h, self.input_norm, copies, node_keeps, relu=False), self.input_map.weight)
 
 
 def _without_loops(batch: GraphBatch, views: list[View]) -> tuple[GraphBatch, list[View]]:

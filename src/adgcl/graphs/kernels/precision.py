@@ -34,7 +34,7 @@ def half_products(device: torch.device) -> AbstractContextManager[object]:
     if device.type != "cpu":
         return torch.autocast(device.type, dtype=torch.bfloat16)
     if has_half_products():
-        _keep_few_compiled()
+        keep_few_compiled()
         return torch.autocast("cpu", dtype=torch.bfloat16)
     return RoundedProducts() if os.environ.get(EMULATE) else nullcontext()
 
@@ -46,7 +46,7 @@ def has_half_products() -> bool:
 
 
 @cache
-def _keep_few_compiled() -> None:
+def keep_few_compiled() -> None:
     """Limit torch's caches, which look at the environment when the first product is compiled."""
     for name, capacity in _COMPILED_PRODUCTS.items():
         os.environ.setdefault(name, capacity)
