@@ -9,6 +9,7 @@ import torch
 
 from adgcl.core.errors import CheckpointError, ConfigError
 from adgcl.methods.base import METHODS
+from adgcl.parallel import own_cores
 from adgcl.parallel import world as worlds
 from adgcl.parallel.world import World, from_environment
 from adgcl.training import device, team
@@ -85,7 +86,7 @@ def test_batches_and_data_that_are_too_small_are_refused(second_of_two):
 
 
 def test_cores_and_gpus_are_divided(second_of_two, monkeypatch):
-    monkeypatch.setattr(device, "available_cores", lambda: 6)
+    monkeypatch.setattr(own_cores, "available_cores", lambda: 6)
     monkeypatch.setattr(device.torch, "set_num_threads", lambda threads: None)
     assert device.set_threads(0, 300) == 3
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)

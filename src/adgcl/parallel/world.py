@@ -17,6 +17,7 @@ from torch import distributed
 from torch.distributed.rendezvous import rendezvous
 
 from adgcl.core.errors import AdgclError, ConfigError
+from adgcl.parallel.own_cores import own_cores
 
 # What torchrun tells each process, and the field of World that it fills.
 _TOLD = {"rank": "RANK", "size": "WORLD_SIZE", "local_rank": "LOCAL_RANK", "local_size": "LOCAL_WORLD_SIZE"}
@@ -87,34 +88,48 @@ def joined() -> Iterator[World]:
         yield found
         return
     store = _meet(found)
-    _joined = found
-    try:
-        yield found
-        _part()
-    except BaseException as error:
-        first = _is_first(store)
-        _leave(store)
-        if found.leads and os.environ.get("TORCHELASTIC_USE_AGENT_STORE") != "True":
-            _outlast(store, found.size)
-        if not first:
-            raise SystemExit(1) from error
-        _finish_sentence()
-        raise
-    finally:
-        _joined = _alone
+    with own_cores(distributed.PrefixStore("cores", store), found.rank, found.local_rank, found.local_size):
+        _connect(found, store)
+        _joined = found
+        try:
+            yield found
+            _part()
+        except BaseException as error:
+            told = distributed.PrefixStore("adgcl", store)
+            first = _is_first(told)
+            _leave(told)
+            if found.leads and os.environ.get("TORCHELASTIC_USE_AGENT_STORE") != "True":
+                _outlast(told, found.size)
+            if not first:
+                raise SystemExit(1) from error
+            _finish_sentence()
+            raise
+        finally:
+            _joined = _alone
 
 
 def _meet(found: World) -> Any:
-    """Connect to the others; returns the store that all of them can read."""
-    kinds = "cpu:gloo,cuda:nccl" if torch.cuda.is_available() else "gloo"
+    """Find the others; returns the store that all of them can read."""
     try:
         store, _, _ = next(rendezvous("env://", found.rank, found.size, timeout=_MEETING))
+    except (RuntimeError, ValueError) as error:
+        raise _unreachable(found, error) from error
+    return store
+
+
+def _connect(found: World, store: Any) -> None:
+    """Join the group of all processes; its threads keep to the cores of this one."""
+    kinds = "cpu:gloo,cuda:nccl" if torch.cuda.is_available() else "gloo"
+    try:
         distributed.init_process_group(
             kinds, store=store, rank=found.rank, world_size=found.size, timeout=_PATIENCE
         )  # fmt: skip
     except (RuntimeError, ValueError) as error:
-        raise ConfigError(f"Process {found.rank} could not reach the others: {error}.", _START) from error
-    return distributed.PrefixStore("adgcl", store)
+        raise _unreachable(found, error) from error
+
+
+def _unreachable(found: World, error: Exception) -> ConfigError:
+    return ConfigError(f"Process {found.rank} could not reach the others: {error}.", _START)
 
 
 def _part() -> None:

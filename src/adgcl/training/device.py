@@ -13,7 +13,7 @@ from typing import Any
 import torch
 
 from adgcl.core.errors import ConfigError
-from adgcl.core.provenance import available_cores
+from adgcl.parallel.own_cores import cores_per_process
 from adgcl.parallel.world import world
 
 # Below this width a step is too small to share between cores: a process per core is faster.
@@ -60,7 +60,7 @@ def set_threads(threads: int, width: int) -> int:
 
     Processes that train together divide the cores of their machine among themselves.
     """
-    chosen = threads or (1 if is_narrow(width) else max(available_cores() // world().local_size, 1))
+    chosen = threads or (1 if is_narrow(width) else cores_per_process(world().local_size))
     torch.set_num_threads(chosen)
     if chosen == 1:
         _blas_libraries().limit(limits=1, user_api="blas")  # NumPy's, which the products of wide layers may use
