@@ -80,3 +80,16 @@ def test_zero_rows_and_huge_rows_stay_finite():
     loss.backward()
     assert torch.isfinite(loss)
     assert torch.isfinite(z.grad).all()
+
+
+@pytest.mark.parametrize("loops", [True, False])
+@pytest.mark.parametrize("directions", ["one", "both"])
+def test_similarities_are_not_rounded_to_16_bits(directions, loops, monkeypatch):
+    torch.manual_seed(0)
+    z, z_view = (torch.randn(12, 5).bfloat16() for _ in range(2))
+    exact = float(info_nce(z.double(), z_view.double(), 0.2, directions))
+    if not loops:
+        monkeypatch.setattr(module, "compiles", lambda *rows: False)
+    with torch.autocast("cpu", torch.bfloat16):
+        loss = info_nce(z, z_view, 0.2, directions)
+    assert loss.dtype is torch.float32 and float(loss) == pytest.approx(exact, abs=1e-5)

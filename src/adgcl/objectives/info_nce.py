@@ -11,6 +11,7 @@ from torch.autograd.function import once_differentiable
 from torch.nn import functional as F
 
 from adgcl.graphs.kernels.compiled import addresses, compiled, compiles, doubles, floats
+from adgcl.graphs.kernels.precision import wide_products
 from adgcl.parallel.collectives import part_of_mean, shares_negatives, with_negatives
 
 Directions = Literal["one", "both"]
@@ -24,7 +25,13 @@ def info_nce(z: Tensor, z_view: Tensor, temperature: float = 0.2, directions: Di
 
     The positive pair is not in the denominator, so the loss can be negative. With `both` directions the mean over
     rows (the original is the anchor) is averaged with that over columns. One graph has no negatives: the loss is 0.
+    Similarities are never computed in 16 bits: divided by the temperature, their rounding would be felt.
     """
+    with wide_products(z.device):
+        return _info_nce(_wide(z), _wide(z_view), temperature, directions)
+
+
+def _info_nce(z: Tensor, z_view: Tensor, temperature: float, directions: Directions) -> Tensor:
     if shares_negatives():
         return _across_processes(z, z_view, temperature, directions)
     if len(z) < 2:
@@ -39,8 +46,13 @@ def info_nce(z: Tensor, z_view: Tensor, temperature: float = 0.2, directions: Di
     return torch.stack(against).mean() - similarity.diagonal().mean()
 
 
+def _wide(rows: Tensor) -> Tensor:
+    """In 32 bits, or in 64 if they are so already."""
+    return rows if rows.dtype is torch.float64 else rows.float()
+
+
 def _units(rows: Tensor) -> Tensor:
-    return F.normalize(rows if rows.dtype is torch.float64 else rows.float(), dim=1, eps=_SHORTEST)
+    return F.normalize(rows, dim=1, eps=_SHORTEST)
 
 
 def _across_processes(z: Tensor, z_view: Tensor, temperature: float, directions: Directions) -> Tensor:
