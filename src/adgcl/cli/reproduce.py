@@ -46,6 +46,16 @@ def reproduce(
         ),
     ] = None,
     seeds: Annotated[int, typer.Option("--seeds", min=1, help="How many seeds.", rich_help_panel=_PANEL)] = 3,
+    first_seed: Annotated[
+        int,
+        typer.Option(
+            "--first-seed",
+            min=0,
+            help="The first of the seeds. Those that --out has of the same settings, perhaps from another machine, "
+            "join them in one Record.",
+            rich_help_panel=_PANEL,
+        ),
+    ] = 0,
     mode: Annotated[
         str | None,
         typer.Option(
@@ -153,6 +163,7 @@ def reproduce(
         tuple(pretraining or ()),
         parse_runs(tuple(encoders or ())),
         tuple(executor_settings or ()),
+        first_seed,
     )
     _check_probe(request)
     with Bars(screen) as bars:

@@ -71,8 +71,9 @@ def settings_of(run: RunConfig, protocol: Protocol, score: str | None = None) ->
 def _settings_of(run: RunConfig, protocol: Protocol, score: str | None, origin: Mapping[str, Any] | None) -> Tree:
     tree = {**run.essence_without("seed"), "protocol": protocol.essence(score)}
     if origin:
-        # A trained encoder is identified by its weights, wherever they are kept.
-        tree["training"]["start_from"] = str(origin.get("checksum"))
+        # A trained encoder is identified by its weights, wherever they are kept; if every seed has one of its own, all
+        # of them by how they were made.
+        tree["training"]["start_from"] = str(origin.get("checksum") or origin.get("made"))
     return tree
 
 
@@ -153,6 +154,11 @@ def _holds_first_version(folder: Path, wanted: Tree, data: str, protocol: Protoc
     settings = protocol.config.model_dump(mode="json")
     judged = {name: settings[name] for name in _FIRST_VERSION[protocol.name]}
     return folder.name.endswith("-" + _digest([tree, judged, data]))
+
+
+def making_of(run: RunConfig, protocol: Protocol, data: str) -> str:
+    """A digest of how an encoder is made, the same for all seeds: settings, and the fingerprint of its data."""
+    return _digest([settings_of(run, protocol), data])
 
 
 def _digest(parts: list[Any]) -> str:

@@ -1,7 +1,7 @@
 """A folder of Records, and the one rule that says which of them a table shows.
 
 More seeds of the same settings win, and the newest among equals. Where one cell has Records of different settings, the
-settings that were used last count.
+settings that were used last count. Different seeds of the same settings become one Record, wherever they were run.
 """
 
 from __future__ import annotations
@@ -16,17 +16,21 @@ from adgcl.core.files import write_json
 from adgcl.core.locks import locked
 from adgcl.core.records import Record, read_record
 from adgcl.protocols.identity import identity_of
+from adgcl.protocols.joining import joined
 
 Place = tuple[str, str, str, str, str]
 
 
 def keep(record: Record, folder: Path) -> Path:
-    """Save `record` unless the folder has the same or more; poorer ones with the same settings go."""
+    """Save `record`, with the other seeds that the folder has, unless it is all there; poorer Records go."""
     with locked(folder, wait=True):
         same = {path: old for path, old in _of_cell(record, folder) if identity_of(old) == identity_of(record)}
         for path, old in same.items():
             if _covers(old, record):
                 return path
+        for old in same.values():
+            if _agree(old, record):
+                record = joined(old, record)
         place = _free_place(record, folder, same)
         write_json(place, record.to_json())
         for path, old in same.items():
@@ -73,6 +77,12 @@ def _of_cell(record: Record, folder: Path) -> list[tuple[Path, Record]]:
         except DataError:
             continue  # Damaged: left for its owner to look at.
     return found
+
+
+def _agree(one: Record, other: Record) -> bool:
+    """Whether seeds that both have gave both the same, so that each can take the rest of its seeds from the other."""
+    have = dict(zip(one.seeds, one.values))
+    return all(have.get(seed, value) == value for seed, value in zip(other.seeds, other.values))
 
 
 def _covers(old: Record, new: Record) -> bool:

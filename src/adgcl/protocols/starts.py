@@ -9,6 +9,8 @@ from adgcl.training.start import encoder_origin
 # The row for models trained from scratch.
 NO_PRETRAINING = "no_pretrain"
 _PLAIN = "supervised"
+# What a Record says instead of a checksum if there are several encoders.
+EACH_SEED = "every seed has an encoder of its own."
 
 
 def row_of_start(run: RunConfig, asked: str) -> str:
@@ -28,7 +30,7 @@ def notes_of_start(run: RunConfig) -> list[str]:
     return [note_of_start(run), *([unlike] if unlike else [])]
 
 
-def note_of_start(run: RunConfig) -> str:
+def note_of_start(run: RunConfig, each_seed: bool = False) -> str:
     """What the encoder had learned before it saw labels."""
     if not run.training.start_from:
         return "No pre-training: the encoder started from random weights."
@@ -36,7 +38,5 @@ def note_of_start(run: RunConfig) -> str:
     title = METHODS[origin["method"]].title if origin["method"] in METHODS else origin["method"]
     epochs = "1 epoch" if origin["epochs"] == 1 else f"{origin['epochs']} epochs"
     graphs = f" ({origin['graphs']:,} graphs)" if origin["graphs"] else ""
-    return (
-        f"The encoder was pre-trained by {title}, {epochs} on {origin['data'] or 'unknown data'}{graphs}; "
-        f"SHA-256 of its weights {origin['checksum'][:12]}."
-    )
+    about = f"The encoder was pre-trained by {title}, {epochs} on {origin['data'] or 'unknown data'}{graphs}"
+    return f"{about}; " + (EACH_SEED if each_seed else f"SHA-256 of its weights {origin['checksum'][:12]}.")

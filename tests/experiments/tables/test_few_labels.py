@@ -49,8 +49,11 @@ def test_both_modes_learn_from_one_pre_training_of_each_seed(made, tmp_path):
     seeds = {place[:2]: outcome.record.seeds for place, outcome in outcomes.items()}
     assert seeds["as_published", "statistics"] == [0], "the same counts and the same labels: a second seed adds nothing"
     assert all(found == [0, 1] for place, found in seeds.items() if place != ("as_published", "statistics"))
-    trained = {mode: outcomes[mode, "adgcl", "TOYS"].record.config["started_from"]["checksum"] for mode in BOTH}
-    assert len(set(trained.values())) == 1
+    adgcl = [outcomes[mode, "adgcl", "TOYS"].record for mode in BOTH]
+    weights = [[row["started_from"] for row in record.runs] for record in adgcl]
+    assert weights[0] == weights[1] and len(set(weights[0])) == 2, "one encoder for each seed, and both modes use it"
+    assert all("checksum" not in record.config["started_from"] for record in adgcl)
+    assert any(note.endswith("every seed has an encoder of its own.") for note in adgcl[0].notes)
     assert len(read_records(tmp_path / "results")) == 10
     again = made("no_pretrain", "ss_gcn_a", "adgcl", "gae", "statistics")
     assert all(job.result() is not None for job in again.jobs), "nothing is trained twice"
@@ -66,6 +69,25 @@ def test_both_modes_learn_from_one_pre_training_of_each_seed(made, tmp_path):
     said = notes(compared)
     assert any(note.startswith("Leaky:") and "(mode as_published)" in note for note in said)
     assert sum("over the folds of a seed" in note for note in said) == 2
+
+
+def test_seeds_that_were_run_elsewhere_join_the_same_records(made, tmp_path):
+    parts = [made("adgcl", "no_pretrain", "statistics", **which, work=tmp_path / str(number)) for number, which in
+             enumerate(({"seeds": 1}, {"seeds": 2, "first_seed": 1}))]  # fmt: skip
+    whole = made("adgcl", "no_pretrain", "statistics", seeds=3, work=tmp_path / "whole", out=tmp_path / "apart")
+    for table in (*parts, whole):
+        table.run(table.schedule())
+        table.outcomes()
+    found, expected = (
+        {(record.method, record.mode): record for record in read_records(tmp_path / folder)}
+        for folder in ("results", "apart")
+    )
+    assert len(found) == len(expected) == 6 and len(read_records(tmp_path / "results")) == 6
+    for place, record in found.items():
+        other = expected[place]
+        assert (record.seeds, record.values) == (other.seeds, other.values), place
+        assert (record.mean, record.std, set(record.notes)) == (other.mean, other.std, set(other.notes))
+    assert found["adgcl", "strict"].seeds == [0, 1, 2] and found["statistics", "as_published"].seeds == [0]
 
 
 def test_the_pre_training_of_a_tuned_row_is_chosen_as_its_epoch_is(made):

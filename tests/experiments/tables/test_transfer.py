@@ -67,8 +67,10 @@ def test_a_row_is_pre_trained_once_and_all_cells_start_from_it(folder):
     assert all(outcome.gap is None and outcome.record.seeds == [0, 1] for outcome in outcomes.values())
     trained = {row: str(next((folder / "runs").glob(f"corpus-{row}-*/seed-0"))) for row in ("adgcl", "attr_masking")}
     for (row, column), outcome in outcomes.items():
-        origin = outcome.record.config.get("started_from")
-        assert origin == (encoder_origin(trained[row]) if row in trained else None)
+        origin = dict(outcome.record.config.get("started_from", {}))
+        expected = encoder_origin(trained[row]) if row in trained else {}
+        assert [run.get("started_from") for run in outcome.record.runs] == [expected.pop("checksum", None)] * 2
+        assert len(origin.pop("made", "")) == (10 if row in trained else 0) and origin == expected
         assert outcome.record.method == row and outcome.record.published["table"] == "table2"
         assert ("1 epoch on corpus" in outcome.record.notes[0]) == (row in trained)
         assert column in ("BACE", "BBBP")

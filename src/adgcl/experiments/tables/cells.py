@@ -60,13 +60,13 @@ class Cell:
 
 @dataclass(frozen=True)
 class CellMaker:
-    """Expands cells to jobs: what is asked of all of them, how many seeds, and where they keep their state.
+    """Expands cells to jobs: what is asked of all of them, which seeds, and where they keep their state.
 
     In tables about pre-training, rows start from encoders that `starts` provides.
     """
 
     asked: Request
-    seeds: int
+    seeds: range
     work: Path
     protocol: str = ""
     starts: Transfer | FewLabels | None = None
@@ -83,18 +83,20 @@ class CellMaker:
         cell.gap = cell.column.gap
         if cell.gap is None:
             try:
-                cell.jobs = {seed: self._jobs(cell, seed) for seed in range(self._useful_seeds(cell))}
+                cell.jobs = {seed: self._jobs(cell, seed) for seed in self._useful_seeds(cell)}
             except AdgclError as error:
                 cell.gap, cell.jobs = gap_of(error, trained=False), {}
         return cell
 
-    def _useful_seeds(self, cell: Cell) -> int:
-        """How many seeds can differ: one, if neither the embedding nor the split is random."""
+    def _useful_seeds(self, cell: Cell) -> range:
+        """The seeds that can differ: only one, if neither the embedding nor the split is random."""
         if self.starts is not None and self.starts.provides(cell.row.name):
-            return self.starts.useful_seeds(cell.row.name, cell.mode, self.seeds)
-        dataset = cell.column.content
-        method = METHODS[preset_for(cell.row.name, dataset).method]
-        return 1 if method.deterministic and dataset.split is not None else self.seeds
+            differ = self.starts.seeds_differ(cell.row.name, cell.mode)
+        else:
+            dataset = cell.column.content
+            method = METHODS[preset_for(cell.row.name, dataset).method]
+            differ = not method.deterministic or dataset.split is None
+        return self.seeds if differ else range(1)
 
     def _jobs(self, cell: Cell, seed: int) -> list[Job]:
         if self.starts is not None and self.starts.provides(cell.row.name):

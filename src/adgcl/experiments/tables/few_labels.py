@@ -33,11 +33,10 @@ class FewLabels:
         """Every row, also those that train from scratch, has a preset for few labels."""
         return True
 
-    def useful_seeds(self, row: str, mode: Mode, wanted: int) -> int:
-        """How many seeds can differ: one, if neither what is learned nor the labels shown are random."""
+    def seeds_differ(self, row: str, mode: Mode) -> bool:
+        """Whether what is learned, or the labels shown, are random."""
         method = named_preset(f"{row}-{ENDING}").method if f"{row}-{ENDING}" in presets() else ""
-        fixed = method in METHODS and METHODS[method].deterministic and mode == "as_published"
-        return 1 if fixed else wanted
+        return not (method in METHODS and METHODS[method].deterministic and mode == "as_published")
 
     def tune(self, row: str) -> Mapping[str, list[Any]]:
         """The settings of pre-training among which a row chooses."""

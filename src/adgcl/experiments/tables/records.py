@@ -8,13 +8,16 @@ from typing import Any
 
 from adgcl.core.gaps import Gap
 from adgcl.core.records import Record
-from adgcl.experiments.jobs import Job
+from adgcl.experiments.jobs import FOLDER, Job
 from adgcl.experiments.tables.cells import Cell
 from adgcl.experiments.tables.tuning import choose, pool
+from adgcl.graphs.store.fingerprint import fingerprint
+from adgcl.protocols.identity import making_of
 from adgcl.protocols.recording import make_record
 from adgcl.protocols.seed_run import SeedRun
 from adgcl.protocols.starts import note_of_start
 from adgcl.training.run_config import RunConfig
+from adgcl.training.start import encoder_origin
 
 
 def cell_records(cell: Cell, command: str = "") -> list[Record]:
@@ -57,7 +60,28 @@ def _record(
         if cell.tunes_pretraining:
             record = _without_start(record, planned.run)
         return _with_choices(record, cell, score, [[run for _, run in found] for found in complete.values()])
-    return _with_taken(record, first, [found[0][0] for found in complete.values()]) if first.figures else record
+    jobs = [found[0][0] for found in complete.values()]
+    if first.needs is not None and FOLDER in first.take.values():
+        record = _with_starts(record, jobs)
+    return _with_taken(record, first, jobs) if first.figures else record
+
+
+def _with_starts(record: Record, jobs: list[Job]) -> Record:
+    """Which encoder each seed started from; what all of them share is how they were made."""
+    first, needed = jobs[0], jobs[0].needs
+    assert needed is not None
+    made = making_of(needed.plan.run, needed.plan.protocol, fingerprint(needed.dataset.store))
+    config = {**record.config, "started_from": {**_no_checksum(record.config["started_from"]), "made": made}}
+    checksums = [encoder_origin(job.plan.run.training.start_from)["checksum"] for job in jobs]
+    rows = [{**row, "started_from": checksum} for row, checksum in zip(record.runs, checksums, strict=True)]
+    # Pre-training for transfer serves all seeds of a row, that for few labels is part of a seed.
+    each_seed, run = needed.data is first.data, first.plan.run
+    notes = [note_of_start(run, each_seed) if note == note_of_start(run) else note for note in record.notes]
+    return replace(record, config=config, runs=rows, notes=notes)
+
+
+def _no_checksum(origin: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in origin.items() if key != "checksum"}
 
 
 def _with_choices(record: Record, cell: Cell, score: str, found: list[list[SeedRun]]) -> Record:

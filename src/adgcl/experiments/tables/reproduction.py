@@ -63,6 +63,7 @@ class TableRequest:
     pretraining: tuple[str, ...] = ()
     encoders: Mapping[str, str] = field(default_factory=dict)
     executor_settings: tuple[str, ...] = ()
+    first_seed: int = 0
 
     @property
     def placement(self) -> Placement:
@@ -171,7 +172,8 @@ def open_table(request: TableRequest, progress: Any = None) -> Reproduction:
     if threads:
         flags["training"] = {"threads": threads}
     asked = Request(None, None, flags, request.assignments)
-    maker = CellMaker(asked, request.seeds, request.work, request.table.protocol, _starts(request, threads, progress))
+    seeds = range(request.first_seed, request.first_seed + request.seeds)
+    maker = CellMaker(asked, seeds, request.work, request.table.protocol, _starts(request, threads, progress))
     return Reproduction(request, rows, columns, maker.cells(rows, columns, request.modes))
 
 

@@ -86,9 +86,9 @@ class Transfer:
         corpus = self._corpora.open(known.corpus or self.corpus)
         return pretraining_job(preset, corpus, _SEED, self.work, mode, self.settings, self.threads, trial)
 
-    def useful_seeds(self, row: str, mode: Mode, wanted: int) -> int:
-        """How many seeds can differ: all of them, since heads and dropout do."""
-        return wanted
+    def seeds_differ(self, row: str, mode: Mode) -> bool:
+        """All of them do, since heads and dropout do."""
+        return True
 
     def provides(self, row: str) -> bool:
         """Whether a row starts from an encoder; others train from scratch."""
