@@ -21,8 +21,10 @@ $(STAMP): pyproject.toml constraints.txt
 quickstart: install
 	@$(BIN)/adgcl quickstart
 
+# Tests that wait for real clusters, kills and time limits may fail because another one keeps both cores busy: what fails
+# beside others has to pass by itself.
 test: check
-	$(BIN)/python -m pytest -n 2
+	$(BIN)/python -m pytest -n 2 || $(BIN)/python -m pytest --last-failed --last-failed-no-failures none
 
 # A wheel in an empty environment outside the repository, without data.
 wheel-test: install
