@@ -40,7 +40,7 @@ class Setting:
 
 
 # What the profiler calls a dense product.
-PRODUCTS = ("aten::mm", "aten::addmm", PRODUCT)
+PRODUCTS = ("aten::mm", "aten::addmm", "mkldnn::_linear_pointwise", PRODUCT)
 
 # Many short rounds where a step is short: a shared machine is undisturbed only for moments.
 SETTINGS = (
