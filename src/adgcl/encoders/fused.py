@@ -16,7 +16,7 @@ from torch.nn import functional as F
 
 from adgcl.encoders.fused_norm import FixedNorms, OwnNorms
 from adgcl.encoders.norm import NodeNorm
-from adgcl.encoders.norm_kernels import masked_
+from adgcl.encoders.relu_loops import masked_
 from adgcl.graphs.kernels.matrix import LoopedAdjacency, dots_at_edges
 from adgcl.graphs.store.batch import GraphBatch
 

@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from adgcl.graphs.kernels.compiled import RUN, addresses, compiled, compiles, floats
 
 _torch_backward = torch.ops.aten.native_batch_norm_backward.default
-_masked, _mask = torch.ops.aten.threshold_backward.default, torch.ops.aten.threshold_backward.grad_input
+_masked = torch.ops.aten.threshold_backward.default
 
 
 class Normed(NamedTuple):
@@ -79,15 +79,6 @@ def normalise_backward(
         width, total,
     )  # fmt: skip
     return inner, of_gamma, of_beta
-
-
-def masked_(grad: Tensor, hidden: Tensor) -> Tensor:
-    """Back through a relu, in place: 0 where `hidden` is; returns the sum of the rows."""
-    if not compiles(grad):
-        return _mask(grad, hidden, 0, grad_input=grad).sum(0)
-    total = torch.zeros(grad.shape[1])
-    _mask_and_sum(*addresses(grad, hidden), *grad.shape, total.data_ptr())
-    return total
 
 
 @compiled
@@ -180,19 +171,3 @@ def _normalise_backward(
                 inner[c, i, j] = (inner[c, i, j] - pulled) * (gamma[j] * inverse[j])
         for j in range(width):
             by_beta[j] = by_gamma[j] = 0
-
-
-@compiled
-def _mask_and_sum(grad_at: int, hidden_at: int, count: int, width: int, total_at: int) -> None:
-    grad, hidden, total = floats(grad_at, (count, width)), floats(hidden_at, (count, width)), floats(total_at, (width,))
-    part = np.zeros(width, np.float32)
-    for start in range(0, count, RUN):
-        for i in range(start, min(start + RUN, count)):
-            for j in range(width):
-                slope = grad[i, j]
-                slope = np.float32(0) if hidden[i, j] <= 0 else slope
-                grad[i, j] = slope
-                part[j] += slope
-        for j in range(width):
-            total[j] += part[j]
-            part[j] = 0

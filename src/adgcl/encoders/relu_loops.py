@@ -16,6 +16,8 @@ from torch.overrides import has_torch_function
 
 from adgcl.graphs.kernels.compiled import RUN, addresses, compiled, compiles, floats
 
+_mask = torch.ops.aten.threshold_backward.grad_input
+
 
 def biased_relu(x: Tensor, bias: Tensor) -> Tensor:
     """`relu(x + bias)`, for rows that were mapped before they were summed."""
@@ -45,6 +47,11 @@ class _BiasedRelu(torch.autograd.Function):
 def add_and_clip(x: Tensor, bias: Tensor, out: Tensor) -> None:
     """`out = relu(x + bias)`; `out` may be `x` itself."""
     _add_and_clip(*addresses(x, bias.contiguous(), out), *x.shape)
+
+
+def masked_(grad: Tensor, out: Tensor) -> Tensor:
+    """Back through a relu, in place: 0 where `out` is; returns the sum of the rows."""
+    return mask_and_sum(grad, out, grad) if compiles(grad) else _mask(grad, out, 0, grad_input=grad).sum(0)
 
 
 def mask_and_sum(grad: Tensor, out: Tensor, inner: Tensor) -> Tensor:

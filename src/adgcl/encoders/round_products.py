@@ -15,7 +15,7 @@ from torch.autograd.function import once_differentiable
 from torch.autograd.profiler import record_function
 from torch.nn import functional as F
 
-from adgcl.encoders.relu_loops import add_and_clip, mask_and_sum
+from adgcl.encoders.relu_loops import add_and_clip, masked_
 
 # The profiler's name for a product that torch does not name itself.
 PRODUCT = "adgcl::product"
@@ -130,6 +130,6 @@ def _multiplied(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor
 def _through_relu(grad: Tensor, out: Tensor) -> tuple[Tensor, Tensor]:
     """Back through a relu whose result was `out`: the gradient, in place where that is possible, and its sum."""
     if grad.dtype is torch.float32:
-        return grad, mask_and_sum(grad, out, grad)
+        return grad, masked_(grad, out)
     inner: Tensor = torch.ops.aten.threshold_backward(grad, out, 0)
     return inner, inner.sum(0, dtype=torch.float32)
