@@ -66,12 +66,6 @@ def test_it_is_two_maps_with_a_relu_between(rows, biases, way):
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("rows", ROWS)
-def test_it_is_a_bias_and_a_relu(rows):
-    torch.manual_seed(0)
-    _agree(biased_relu, lambda x, bias: (x + bias).relu(), [torch.randn(rows, 7), torch.randn(7)])
-
-
 def test_numbers_that_are_none_stay_so(way):
     x = torch.full((3, 5), torch.nan)
     layers = Dense(5, 7), Dense(7, 4)

@@ -9,7 +9,6 @@ from torch.nn import functional as F
 from adgcl.encoders import norm_kernels
 from adgcl.encoders.norm import NodeNorm
 from adgcl.encoders.norm_kernels import normalise, normalise_backward
-from adgcl.encoders.relu_loops import masked_
 from tests.kernels import compiled_and_torch
 
 
@@ -95,12 +94,3 @@ def test_what_is_not_a_number_does_not_hide_behind_the_relu():
         inner, _, _ = normalise_backward(torch.ones(20, 3), out, normed, norm.weight, norm.eps)
     assert out[:, 1].isnan().all() and inner[:, 1].isnan().all()
     assert out[:, [0, 2]].isfinite().all() and inner[:, [0, 2]].isfinite().all()
-
-
-@pytest.mark.usefixtures("kernels")
-def test_masking_works_in_place_and_returns_the_sum_of_rows():
-    grad, hidden = torch.randn(300, 5), torch.randn(300, 5).relu()
-    expected = torch.where(hidden > 0, grad, 0.0)
-    total = masked_(grad, hidden)
-    torch.testing.assert_close(grad, expected)
-    torch.testing.assert_close(total, expected.sum(0))
