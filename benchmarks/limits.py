@@ -58,7 +58,8 @@ def step_of(trainer: Trainer, setting: Setting) -> Callable[[], object]:
 def operations(step: Callable[[], object]) -> float:
     """Billions of operations in the dense products of a step."""
     # The counter knows torch's products only.
-    with mock.patch.object(dense, "_left_to_numpy", return_value=False), FlopCounterMode(display=False) as counter:
+    to_torch = mock.patch.multiple(dense, _left_to_numpy=lambda: False, _left_to_onednn=lambda: False)
+    with to_torch, FlopCounterMode(display=False) as counter:
         step()
     return counter.get_total_flops() / 1e9
 
@@ -67,7 +68,7 @@ def shares(step: Callable[[], object]) -> dict[str, float]:
     """Where the time of a step goes, in per cent."""
     of_kernels = kernel_shares(step)
     products = sum(of_kernels.get(name, 0.0) for name in PRODUCTS)
-    own = sum(share for name, share in of_kernels.items() if name.startswith("_"))
+    own = sum(share for name, share in of_kernels.items() if name.startswith(("_", "Round")))
     return dict(zip(KINDS, (products, own, 100 - products - own), strict=True))
 
 
