@@ -64,7 +64,8 @@ def _draw(canvas: Canvas, found: LabelCurves, top: float) -> None:
             with canvas.note(f"{curve.name}, {round(point.labels)} labels: {about}"):
                 canvas.line(x, y_axis.place(point.mean - std), x, y_axis.place(point.mean + std), colour)
                 canvas.dot(x, y_axis.place(point.mean), colour)
-    _name_ends(canvas, found.curves, colours, y_axis, x_of(max(p.labels for p in points)) + 12)
+    farthest = x_of(max(p.labels for p in points)) + _ASIDE * (len(found.curves) - 1) / 2
+    _name_ends(canvas, found.curves, colours, y_axis, farthest + 12)
 
 
 def _name_ends(canvas: Canvas, curves: Sequence[Curve], colours: dict[str, str], y_axis: Axis, x: float) -> None:
