@@ -1,8 +1,8 @@
 """Dense maps of wide layers, in the way that is fastest on this machine.
 
-In 32 bits torch multiplies with MKL, which on AMD processors is slower than others: on older ones by a tenth than the
-OpenBLAS that NumPy brings along, and on those with 512-bit vectors (Zen 5) half as fast as oneDNN, which OpenBLAS is
-too (`python -m benchmarks.limits` measures some). In 16 bits torch uses oneDNN as well; results become 32-bit numbers
+In 32 bits torch multiplies with MKL, which does not suit AMD's processors. On older ones the OpenBLAS that NumPy brings
+along is up to a tenth faster. On those with 512-bit vectors (Zen 5) oneDNN is twice as fast as either
+(`python -m benchmarks.limits` measures some). In 16 bits torch uses oneDNN as well; results become 32-bit numbers
 at once, because our own loops for what follows are faster than torch's for 16 bits. The choice depends only on the
 machine, never on a measurement, so the same run gives the same numbers.
 """
@@ -40,7 +40,8 @@ class Dense(nn.Linear):
 
 def linear(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """`x weight^T + bias`, like `F.linear`."""
-    dtype, out = _round_dtype(x, weight), x
+    out: Tensor
+    dtype = _round_dtype(x, weight)
     if dtype is not None:
         out = RoundLinear.apply(x, weight, bias, False, dtype)
         return out
@@ -52,7 +53,8 @@ def linear(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
 
 def relu_linear(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """`relu(x weight^T + bias)`."""
-    dtype, out = _round_dtype(x, weight), x
+    out: Tensor
+    dtype = _round_dtype(x, weight)
     if dtype is not None:
         out = RoundLinear.apply(x, weight, bias, True, dtype)
         return out
@@ -64,9 +66,9 @@ def relu_linear(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor
 
 def mlp(x: Tensor, first: Dense, second: Dense) -> Tensor:
     """`second(relu(first(x)))`."""
-    dtype, out = _round_dtype(x, first.weight), x
+    dtype = _round_dtype(x, first.weight)
     if dtype is not None:
-        out = RoundMLP.apply(x, first.weight, first.bias, second.weight, second.bias, dtype)
+        out: Tensor = RoundMLP.apply(x, first.weight, first.bias, second.weight, second.bias, dtype)
         return out
     return linear(relu_linear(x, first.weight, first.bias), second.weight, second.bias)
 

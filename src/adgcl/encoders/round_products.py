@@ -40,18 +40,12 @@ class RoundLinear(torch.autograd.Function):
     @once_differentiable
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
         x, weight, out = ctx.saved_tensors
-        of_x, of_weight, of_bias, *_ = ctx.needs_input_grad
+        of_bias = ctx.needs_input_grad[2]
         if out is None:
             inner, total = in_round_rows(grad, weight.dtype), grad.float().sum(0) if of_bias else None
         else:
             inner, total = _through_relu(in_round_rows(grad, weight.dtype), out)
-        return (
-            _multiplied(inner, weight.t())[: len(grad)].to(ctx.dtype) if of_x else None,
-            _multiplied(inner.t(), x.t()).float() if of_weight else None,
-            total if of_bias else None,
-            None,
-            None,
-        )
+        return *_of_factors(ctx, inner, x, weight, len(grad)), total if of_bias else None, None, None
 
 
 class RoundMLP(torch.autograd.Function):
@@ -79,14 +73,17 @@ class RoundMLP(torch.autograd.Function):
         if not (of_x or of_weight or of_bias):
             return None, None, None, of_last, of_last_sum, None
         inner, total = _through_relu(_multiplied(outer, last_weight.t()), hidden)
-        return (
-            _multiplied(inner, weight.t())[: len(grad)].to(ctx.dtype) if of_x else None,
-            _multiplied(inner.t(), x.t()).float() if of_weight else None,
-            total if of_bias else None,
-            of_last,
-            of_last_sum,
-            None,
-        )
+        first = _of_factors(ctx, inner, x, weight, len(grad))
+        return *first, total if of_bias else None, of_last, of_last_sum, None
+
+
+def _of_factors(ctx: Any, inner: Tensor, x: Tensor, weight: Tensor, rows: int) -> tuple[Tensor | None, Tensor | None]:
+    """The gradients of the first two inputs, `x` and `weight`, from that of their product."""
+    of_x, of_weight, *_ = ctx.needs_input_grad
+    return (
+        _multiplied(inner, weight.t())[:rows].to(ctx.dtype) if of_x else None,
+        _multiplied(inner.t(), x.t()).float() if of_weight else None,
+    )
 
 
 def in_round_rows(x: Tensor, dtype: torch.dtype) -> Tensor:
