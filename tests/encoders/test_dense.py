@@ -26,11 +26,13 @@ def one_thread(monkeypatch):
     torch.set_num_threads(threads)
 
 
-@pytest.fixture(params=["numpy", "torch", pytest.param("onednn", marks=onednn)])
+@pytest.fixture(params=["numpy", "torch", *(pytest.param(way, marks=onednn) for way in ("onednn", "onednn-in-place"))])
 def way(request, monkeypatch):
-    """A way to multiply 32-bit numbers."""
+    """A way to multiply 32-bit numbers; large inputs of oneDNN are left in place."""
     monkeypatch.setattr(dense, "_left_to_numpy", lambda: request.param == "numpy")
-    monkeypatch.setattr(dense, "_left_to_onednn", lambda: request.param == "onednn")
+    monkeypatch.setattr(dense, "_left_to_onednn", lambda: request.param.startswith("onednn"))
+    if request.param == "onednn-in-place":
+        monkeypatch.setattr(round_products, "_MANY", 1)
     return request.param
 
 

@@ -16,7 +16,7 @@ from torch.nn import functional as F
 
 from adgcl.encoders.fused_norm import FixedNorms, OwnNorms
 from adgcl.encoders.norm import NodeNorm
-from adgcl.encoders.relu_loops import masked_
+from adgcl.encoders.relu_loops import masked
 from adgcl.graphs.kernels.matrix import LoopedAdjacency, dots_at_edges
 from adgcl.graphs.store.batch import GraphBatch
 
@@ -135,7 +135,7 @@ def _layer_backward(ctx: Any, i: int, grad: Tensor, results: list[Tensor | None]
     note: Note = ctx.notes[i]
     out = note.out if ctx.plan.relus[i] else None
     grad, *of_norm = ctx.norms.backward(i, grad, out, note.hidden, note.normed, results is not None)
-    of_bias = masked_(grad, note.hidden)
+    of_bias = masked(grad, note.hidden, grad)
     if results is not None:
         assert note.summed is not None
         first = _PARAMETERS * i

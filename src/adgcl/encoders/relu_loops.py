@@ -48,9 +48,9 @@ def add_and_clip(x: Tensor, bias: Tensor, out: Tensor) -> None:
     _add_and_clip(*addresses(x, bias.contiguous(), out), *x.shape)
 
 
-def masked_(grad: Tensor, out: Tensor) -> Tensor:
-    """Back through a relu, in place: 0 where `out` is; returns the sum of the rows."""
-    return mask_and_sum(grad, out, grad) if compiles(grad) else _mask(grad, out, 0, grad_input=grad).sum(0)
+def masked(grad: Tensor, out: Tensor, inner: Tensor) -> Tensor:
+    """`mask_and_sum` with or without compiled loops."""
+    return mask_and_sum(grad, out, inner) if compiles(grad) else _mask(grad, out, 0, grad_input=inner).sum(0)
 
 
 def mask_and_sum(grad: Tensor, out: Tensor, inner: Tensor) -> Tensor:

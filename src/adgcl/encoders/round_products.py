@@ -1,7 +1,8 @@
 """Dense maps by oneDNN, the library in which torch multiplies 16-bit numbers, here for 32-bit numbers as well.
 
 It compiles a product for every number of rows that it meets. Rows of zeros up to a round number leave few to compile,
-and what a relu has made of them is set to 0 again, so that they count for nothing in the backward pass.
+and what a relu has made of them is set to 0 again, so that they count for nothing in the backward pass. Where there is
+much to multiply, compiling takes less time than copying, and rows stay where they are.
 """
 
 from __future__ import annotations
@@ -15,12 +16,14 @@ from torch.autograd.function import once_differentiable
 from torch.autograd.profiler import record_function
 from torch.nn import functional as F
 
-from adgcl.encoders.relu_loops import add_and_clip, masked_
+from adgcl.encoders.relu_loops import add_and_clip, masked
 
 # The profiler's name for a product that torch does not name itself.
 PRODUCT = "adgcl::product"
 # Numbers of rows are a multiple of this number, and those above 2,048 of a sixteenth to a thirty-second of themselves.
 _ROUND = 64
+# From so many numbers on they are not copied: then a product is compiled in less time (both take about a millisecond).
+_MANY = 1 << 20
 
 
 class RoundLinear(torch.autograd.Function):
@@ -44,7 +47,7 @@ class RoundLinear(torch.autograd.Function):
         if out is None:
             inner, total = in_round_rows(grad, weight.dtype), grad.float().sum(0) if of_bias else None
         else:
-            inner, total = _through_relu(in_round_rows(grad, weight.dtype), out)
+            inner, total = _through_relu(in_round_rows(grad, weight.dtype), out, kept=grad)
         return *_of_factors(ctx, inner, x, weight, len(grad)), total if of_bias else None, None, None
 
 
@@ -87,7 +90,9 @@ def _of_factors(ctx: Any, inner: Tensor, x: Tensor, weight: Tensor, rows: int) -
 
 
 def in_round_rows(x: Tensor, dtype: torch.dtype) -> Tensor:
-    """`x` as `dtype`, with rows of zeros up to a round number."""
+    """`x` as `dtype`, with rows of zeros up to a round number; `x` itself if it is large and needs no conversion."""
+    if x.dtype is dtype and x.numel() >= _MANY:
+        return x.contiguous()
     step = max(_ROUND, 1 << max(len(x).bit_length() - 5, 0))
     rows = -(-max(len(x), 1) // step) * step
     rounded = x.new_empty((rows, x.shape[1]), dtype=dtype)
@@ -124,9 +129,10 @@ def _multiplied(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor
     return out
 
 
-def _through_relu(grad: Tensor, out: Tensor) -> tuple[Tensor, Tensor]:
-    """Back through a relu whose result was `out`: the gradient, in place where that is possible, and its sum."""
+def _through_relu(grad: Tensor, out: Tensor, kept: Tensor | None = None) -> tuple[Tensor, Tensor]:
+    """Back through a relu whose result was `out`: the gradient, in place unless `kept` is there, and its sum."""
     if grad.dtype is torch.float32:
-        return grad, masked_(grad, out)
-    inner: Tensor = torch.ops.aten.threshold_backward(grad, out, 0)
+        inner = torch.empty_like(grad) if grad is kept else grad
+        return inner, masked(grad, out, inner)
+    inner = torch.ops.aten.threshold_backward(grad, out, 0)
     return inner, inner.sum(0, dtype=torch.float32)
