@@ -68,9 +68,10 @@ class ResGCNLayer(nn.Module):
 
     def of_classes(self, h: Tensor, counts: Tensor, block: Block, scale: Tensor) -> Tensor:
         """The same with one row for every class of identical nodes; `counts` and `scale` are of those before it."""
-        h = normed(h, self.norm, 1, (counts,), relu=False) * scale.unsqueeze(1)
-        sums = shared_row_sum(h, block.own, block.col, block.target)
-        return self._mapped(sums * rows(scale, block.own).unsqueeze(1))
+        h = normed(h, self.norm, 1, (counts,), relu=False)
+        own = rows(scale, block.own)
+        keep = rows(scale, block.col) * rows(own, block.target)
+        return self._mapped(shared_row_sum(h, block.own, block.col, block.target, keep, own.square()))
 
     def opening(self, h: Tensor, counts: Tensor, member: Tensor, batch: GraphBatch, stack: Stack) -> Tensor:
         """The first layer of a View: `W sum of a_ij h_j = sum of a_ij W h_j`, and only few `h_j` differ."""

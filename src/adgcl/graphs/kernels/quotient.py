@@ -15,6 +15,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from adgcl.graphs.kernels.distinct import distinct
 from adgcl.graphs.kernels.matrix import rows
 from adgcl.graphs.kernels.structure import Colours, wl_colours
 from adgcl.graphs.store.batch import GraphBatch
@@ -78,7 +79,7 @@ def opening(batch: GraphBatch, classes: Quotient, edge_keep: Tensor | None, node
 
 def _quotient(batch: GraphBatch, layers: int, degrees: bool) -> Quotient:
     colours = wl_colours(batch, layers, reals=True, degrees=degrees)
-    _, first, member = np.unique(colours[0], return_index=True, return_inverse=True)
+    first, member, _ = distinct(colours[0])
     initial = torch.from_numpy(member)
     blocks, members = [], []
     last = first
@@ -91,7 +92,7 @@ def _quotient(batch: GraphBatch, layers: int, degrees: bool) -> Quotient:
 
 def _block(batch: GraphBatch, before: IntArray, colour: Colours) -> tuple[Block, IntArray, IntArray]:
     """The layer that turns classes `before` into those of `colour`, one node of each, and the class of every node."""
-    _, nodes, after, counts = np.unique(colour, return_index=True, return_inverse=True, return_counts=True)
+    nodes, after, counts = distinct(colour)
     starts = batch.crow.numpy()
     degree = starts[nodes + 1] - starts[nodes]
     edge = concatenated_ranges(starts[nodes], offsets(degree))

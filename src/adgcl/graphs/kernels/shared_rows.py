@@ -86,32 +86,37 @@ def _arrays(
 @compiled
 def _add_rows(*place: int) -> None:
     table, out, own, row, target, keep, weighted, own_keep, own_weighted = _arrays(*place)
+    e = 0
     for i in range(len(own)):
         mine: Any = np.uint64(own[i])
         weight = own_keep[i] if own_weighted else np.float32(1)
         for j in range(table.shape[1]):
             out[i, j] = weight * table[mine, j]
-    for e in range(len(row)):
-        source, node = np.uint64(row[e]), np.uint64(target[e])
-        weight = keep[e] if weighted else np.float32(1)
-        for j in range(table.shape[1]):
-            out[node, j] += weight * table[source, j]
+        # While its row is in the cache. Edges in another order than that of their targets wait until both are there.
+        while e < len(row) and target[e] <= i:
+            source, node = np.uint64(row[e]), np.uint64(target[e])
+            weight = keep[e] if weighted else np.float32(1)
+            for j in range(table.shape[1]):
+                out[node, j] += weight * table[source, j]
+            e += 1
 
 
 @compiled
 def _add_rows_backward(of_table_at: int, *place: int) -> None:
     table, grad, own, row, target, keep, weighted, own_keep, own_weighted = _arrays(*place)
     of_table = floats(of_table_at, table.shape)
+    e = 0
     for i in range(len(own)):
         mine: Any = np.uint64(own[i])
         weight = own_keep[i] if own_weighted else np.float32(1)
         for j in range(table.shape[1]):
             of_table[mine, j] += weight * grad[i, j]
-    for e in range(len(row)):
-        source, node = np.uint64(row[e]), np.uint64(target[e])
-        weight = keep[e] if weighted else np.float32(1)
-        for j in range(table.shape[1]):
-            of_table[source, j] += weight * grad[node, j]
+        while e < len(row) and target[e] <= i:
+            source, node = np.uint64(row[e]), np.uint64(target[e])
+            weight = keep[e] if weighted else np.float32(1)
+            for j in range(table.shape[1]):
+                of_table[source, j] += weight * grad[node, j]
+            e += 1
 
 
 @compiled
