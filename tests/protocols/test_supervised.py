@@ -11,10 +11,12 @@ import torch
 from adgcl.core.errors import DataError
 from adgcl.core.schema import Task
 from adgcl.data.dataset import Dataset, Origin
+from adgcl.graphs.store.batch import cut_batch
+from adgcl.graphs.store.store import GraphStore
 from adgcl.protocols import fold_training
 from adgcl.protocols.base import make_protocol
 from adgcl.protocols.finished_run import FinishedRunConfig
-from adgcl.protocols.fold_training import HEAD, part_scores
+from adgcl.protocols.fold_training import HEAD, KeptBatches, part_scores
 from adgcl.protocols.metrics import score
 from adgcl.protocols.parts import fold_parts
 from adgcl.protocols.probes.checks import check_labelled
@@ -102,6 +104,17 @@ def test_scores_are_the_tasks_metric(y, task):
     assert valid >= 0
 
 
+def test_batches_are_made_once_while_they_are_small(monkeypatch):
+    store, made = dataset().store, []
+    monkeypatch.setattr(GraphStore, "batch", lambda self, ids: made.append(len(ids)) or cut_batch(self, ids))
+    few, many = np.arange(2), np.arange(2, 40)
+    monkeypatch.setattr(fold_training, "_KEPT_EDGES", int(store.edge_counts[:2].sum()))
+    batches = KeptBatches(store)
+    for _ in range(3):
+        assert batches(few).num_graphs == 2 and batches(many).num_graphs == 38
+    assert made == [2, 38, 38, 38]
+
+
 @pytest.mark.parametrize("protocol", MODES, ids=by_mode)
 def test_test_labels_reach_neither_weights_nor_the_choice_of_epoch(protocol, tmp_path):
     y = np.random.default_rng(0).normal(size=40)
@@ -146,11 +159,11 @@ def test_an_interrupted_seed_trains_no_finished_fold_again_and_ends_the_same(tmp
     whole = run_seed(dataset(), noisy, STRICT, folder=tmp_path / "whole")
     scored = []
 
-    def dies_late(method, store, parts):
+    def dies_late(*arguments):
         scored.append(len(scored))
         if len(scored) == 4:
             raise KeyboardInterrupt
-        return part_scores(method, store, parts)
+        return part_scores(*arguments)
 
     monkeypatch.setattr(fold_training, "part_scores", dies_late)
     with pytest.raises(KeyboardInterrupt):

@@ -16,6 +16,7 @@ from adgcl.core.provenance import peak_memory_mb
 from adgcl.core.schema import Task
 from adgcl.core.seeds import derived_seed
 from adgcl.data.dataset import Dataset
+from adgcl.graphs.store.batch import GraphBatch
 from adgcl.graphs.store.store import GraphStore
 from adgcl.methods.supervised import Supervised
 from adgcl.protocols.parts import Part, score_part
@@ -32,6 +33,8 @@ from adgcl.training.trainer import Trainer
 HEAD = "head"
 Rule = Literal["best_validation", "last_epoch"]
 _BATCH = 128
+# Batches with so many edges take about 200 MB.
+_KEPT_EDGES = 1 << 22
 
 
 @dataclass(frozen=True)
@@ -117,12 +120,12 @@ def train_fold(
         run, train, folder=files, trackers=[tracker], resume=resume, data=data, networks_seed=networks_seed
     )
     assert isinstance(trainer.method, Supervised)
-    method = trainer.method
+    method, batches = trainer.method, KeptBatches(store)
     history.forget_after(trainer.position.epoch)
     spent = history.seconds
 
     def evaluate(epoch: int) -> None:
-        valid, test = part_scores(method, store, (part.valid, part.test))
+        valid, test = part_scores(method, store, (part.valid, part.test), batches)
         seconds = spent + time.monotonic() - started
         history.add([Evaluation(epoch, HEAD, valid, test, (valid,), (test,), ())], seconds)
         tell_scores([tracker], epoch, {HEAD: valid})
@@ -144,14 +147,36 @@ def train_fold(
     return result
 
 
-def part_scores(method: Supervised, store: GraphStore, parts: Sequence[Ints]) -> list[float]:
+class KeptBatches:
+    """Batches of the same graphs epoch after epoch, and with them what encoders have found out about their nodes.
+
+    They are kept while they are small together, and else made anew every time.
+    """
+
+    def __init__(self, store: GraphStore) -> None:
+        self.store, self.kept, self.edges = store, dict[bytes, GraphBatch](), 0
+
+    def __call__(self, ids: Ints) -> GraphBatch:
+        if (known := self.kept.get(ids.tobytes())) is not None:
+            return known
+        batch = self.store.batch(ids)
+        if self.edges + batch.num_edges <= _KEPT_EDGES:
+            self.kept[ids.tobytes()] = batch
+            self.edges += batch.num_edges
+        return batch
+
+
+def part_scores(
+    method: Supervised, store: GraphStore, parts: Sequence[Ints], batches: KeptBatches | None = None
+) -> list[float]:
     """The task's metric on each part; NaN where it is undefined. A graph that is in several parts is computed once."""
+    make = store.batch if batches is None else batches
     ids, place = np.unique(np.concatenate(parts), return_inverse=True)
     if not len(ids):
         return [nan] * len(parts)
     device = method.target_mean.device
     chunks = [ids[start : start + _BATCH] for start in range(0, len(ids), _BATCH)]
-    outputs = np.concatenate([method.predict(store.batch(chunk).to(device)).cpu().numpy() for chunk in chunks])
+    outputs = np.concatenate([method.predict(make(chunk).to(device)).cpu().numpy() for chunk in chunks])
     rows = scorable(outputs.astype(np.float64), store.task)[place]
     predicted = np.split(rows, np.cumsum([len(p) for p in parts])[:-1])
     assert store.y is not None
