@@ -45,9 +45,9 @@ class RoundLinear(torch.autograd.Function):
         x, weight, out = ctx.saved_tensors
         of_bias = ctx.needs_input_grad[2]
         if out is None:
-            inner, total = in_round_rows(grad, weight.dtype), grad.float().sum(0) if of_bias else None
+            inner, total = in_rows(grad, len(x), weight.dtype), grad.float().sum(0) if of_bias else None
         else:
-            inner, total = _through_relu(in_round_rows(grad, weight.dtype), out, kept=grad)
+            inner, total = _through_relu(in_rows(grad, len(x), weight.dtype), out, kept=grad)
         return *_of_factors(ctx, inner, x, weight, len(grad)), total if of_bias else None, None, None
 
 
@@ -70,7 +70,7 @@ class RoundMLP(torch.autograd.Function):
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
         x, hidden, weight, last_weight = ctx.saved_tensors
         of_x, of_weight, of_bias, of_last_weight, of_last_bias, _ = ctx.needs_input_grad
-        outer = in_round_rows(grad, weight.dtype)
+        outer = in_rows(grad, len(x), weight.dtype)
         of_last = _multiplied(outer.t(), hidden.t()).float() if of_last_weight else None
         of_last_sum = grad.float().sum(0) if of_last_bias else None
         if not (of_x or of_weight or of_bias):
@@ -94,11 +94,20 @@ def in_round_rows(x: Tensor, dtype: torch.dtype) -> Tensor:
     if x.dtype is dtype and x.numel() >= _MANY:
         return x.contiguous()
     step = max(_ROUND, 1 << max(len(x).bit_length() - 5, 0))
-    rows = -(-max(len(x), 1) // step) * step
-    rounded = x.new_empty((rows, x.shape[1]), dtype=dtype)
-    rounded[: len(x)] = x
-    rounded[len(x) :] = 0
-    return rounded
+    return in_rows(x, -(-max(len(x), 1) // step) * step, dtype)
+
+
+def in_rows(x: Tensor, rows: int, dtype: torch.dtype) -> Tensor:
+    """`x` as `dtype` in so many rows, the last of them zeros; `x` itself if it is like that.
+
+    A gradient takes the rows of what it is multiplied with: by its own size or dtype it might be rounded otherwise.
+    """
+    if len(x) == rows:
+        return x.to(dtype).contiguous()
+    filled = x.new_empty((rows, x.shape[1]), dtype=dtype)
+    filled[: len(x)] = x
+    filled[len(x) :] = 0
+    return filled
 
 
 def available() -> bool:
