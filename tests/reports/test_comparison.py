@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from typing import Any
 
@@ -14,6 +15,7 @@ from adgcl.core.gaps import Gap
 from adgcl.core.records import Record
 from adgcl.published import find_result, layout
 from adgcl.reports import comparison_files
+from adgcl.reports.averages import at_best, at_last
 from adgcl.reports.comparison import Comparison, compare_outcomes, compare_records
 from adgcl.reports.comparison_files import to_latex, to_markdown, to_text
 from adgcl.reports.comparison_tables import cell_values, main_table, to_tree
@@ -223,6 +225,32 @@ def test_records_of_transfer_stand_under_the_names_of_papers_and_are_averaged():
     averages = f"No Pre-Train 67.00 (paper {paper['no_pretrain']:.2f}); AD-GCL-FIX 72.50 (paper {paper['adgcl']:.2f})"
     assert f"Average over BBBP, BACE ({MODE}): {averages}." in noted
     assert not any("Average over" in note for note in main_table(SMALL).notes), "only papers about transfer average"
+    assert not any("The same runs" in note for note in noted), "these Records keep no scores of single epochs"
+
+
+def test_the_same_runs_are_also_averaged_by_one_rule_for_all_rows():
+    """Each row has two seeds; by validation data one is best at epoch 2, the other at epochs 1 and 3 alike."""
+    tuned = {"protocol": "finetune", "probe": "head", "metric": "rocauc"}
+
+    def with_courses(row, dataset, shift):
+        seeds = [([60.0, 70.0, None], [61.0, 50.0, 52.0]), ([65.0, 62.0, 65.0], [40.0, 45.0, 58.0])]
+        runs = [
+            {"seed": seed, "folds": [0.0], "course": {"epochs": [1, 2, 3], "valid": valid,
+                                                      "test": [value + shift for value in test]}}
+            for seed, (valid, test) in enumerate(seeds)
+        ]  # fmt: skip
+        return replace(record(row, dataset, 10.0, **tuned), runs=runs)
+
+    cells = [("no_pretrain", "bbbp", 0), ("no_pretrain", "bace", 2), ("adgcl", "bbbp", 10), ("adgcl", "bace", 20)]
+    records = [with_courses(row, f"moleculenet-{name}", shift) for row, name, shift in cells]
+    assert at_best(records[0]) == (50 + 40) / 2 and at_last(records[0]) == (52 + 58) / 2
+    assert at_best(replace(records[0], higher_is_better=False)) == (61 + 45) / 2
+    noted = main_table(compare_records(layout("table2"), MODE, records)).notes
+    rule = "The same runs, every row at the epoch that is"
+    assert f"{rule} best on validation data ({MODE}): No Pre-Train 46.00; AD-GCL-FIX 60.00." in noted
+    assert f"{rule} last ({MODE}): No Pre-Train 56.00; AD-GCL-FIX 70.00." in noted
+    folds = [{**run, "folds": [1.0, 2.0]} for run in records[0].runs]
+    assert at_last(replace(records[0], runs=folds)) is None, "the epochs of folds cannot be told apart"
 
 
 def test_what_rows_start_from_is_noted():

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from statistics import fmean
 from typing import Any
 
 from adgcl.core.gaps import Gap
 from adgcl.reports import numbers
+from adgcl.reports.averages import average_notes
 from adgcl.reports.comparison import ComparedCell, Comparison
 from adgcl.reports.formats.csv_text import table_of_values
 from adgcl.reports.leaks import fold_notes, is_leaky, leak_notes
@@ -120,28 +120,6 @@ def start_note(comparison: Comparison) -> str:
         return ""
     parts = (f"{', '.join(rows)} {what}" for what, rows in seen.items())
     return f"Pre-trained here: {'; '.join(parts)}."
-
-
-def average_notes(comparison: Comparison) -> list[str]:
-    """The mean over data sets, by which papers about transfer compare rows; over the sets that all ranked rows have."""
-    if comparison.table.protocol != "finetune":
-        return []
-    found = []
-    for mode in comparison.modes:
-        ranking = rank(comparison, mode)
-        if len(ranking.datasets) > 1 and len({comparison.metric(d) for d in ranking.datasets}) == 1:
-            rows = "; ".join(_average(comparison, mode, row, ranking.datasets) for row in ranking.rows)
-            found.append(f"Average over {', '.join(ranking.datasets)} ({mode}): {rows}.")
-    return found
-
-
-def _average(comparison: Comparison, mode: str, row: str, datasets: Sequence[str]) -> str:
-    metric, _ = comparison.metric(datasets[0])
-    cells = [comparison.cell(mode, row, dataset) for dataset in datasets]
-    ours = numbers.mean_std(fmean(cell.record.mean for cell in cells if cell.record), None, metric)
-    theirs = [cell.published.mean for cell in cells if cell.published]
-    paper = f" (paper {numbers.mean_std(fmean(theirs), None, metric)})" if len(theirs) == len(cells) else ""
-    return f"{printed_label(row)} {ours}{paper}"
 
 
 def rank_notes(comparison: Comparison) -> list[str]:
