@@ -15,7 +15,7 @@ from adgcl.core.gaps import Gap
 from adgcl.core.records import Record
 from adgcl.published import find_result, layout
 from adgcl.reports import comparison_files
-from adgcl.reports.averages import at_best, at_last
+from adgcl.reports.averages import TAIL, at_best, at_last, over_tail
 from adgcl.reports.comparison import Comparison, compare_outcomes, compare_records
 from adgcl.reports.comparison_files import to_latex, to_markdown, to_text
 from adgcl.reports.comparison_tables import cell_values, main_table, to_tree
@@ -245,12 +245,26 @@ def test_the_same_runs_are_also_averaged_by_one_rule_for_all_rows():
     records = [with_courses(row, f"moleculenet-{name}", shift) for row, name, shift in cells]
     assert at_best(records[0]) == (50 + 40) / 2 and at_last(records[0]) == (52 + 58) / 2
     assert at_best(replace(records[0], higher_is_better=False)) == (61 + 45) / 2
+    assert over_tail(records[0]) is None, "three epochs have no tail"
     noted = main_table(compare_records(layout("table2"), MODE, records)).notes
-    rule = "The same runs, every row at the epoch that is"
-    assert f"{rule} best on validation data ({MODE}): No Pre-Train 46.00; AD-GCL-FIX 60.00." in noted
-    assert f"{rule} last ({MODE}): No Pre-Train 56.00; AD-GCL-FIX 70.00." in noted
+    rule = "The same runs, every row"
+    best = "at the epoch that is best on validation data"
+    assert f"{rule} {best} ({MODE}): No Pre-Train 46.00; AD-GCL-FIX 60.00." in noted
+    assert f"{rule} at the last epoch ({MODE}): No Pre-Train 56.00; AD-GCL-FIX 70.00." in noted
+    assert not any("on average over the last" in note for note in noted)
     folds = [{**run, "folds": [1.0, 2.0]} for run in records[0].runs]
     assert at_last(replace(records[0], runs=folds)) is None, "the epochs of folds cannot be told apart"
+
+
+def test_the_last_epochs_are_averaged_where_all_runs_have_them():
+    """50 before the tail and 70, 71, ... in it: the mean is that of the tail alone."""
+    epochs = list(range(1, TAIL + 6))
+    test = [50.0] * 5 + [70.0 + i for i in range(TAIL)]
+    run = {"seed": 0, "folds": [0.0], "course": {"epochs": epochs, "valid": test, "test": test}}
+    found = replace(record("adgcl", "moleculenet-bace", 10.0, protocol="finetune", probe="head"), runs=[run])
+    assert over_tail(found) == 70 + (TAIL - 1) / 2
+    holey = {**run, "course": {**run["course"], "test": [*test[:-1], None]}}
+    assert over_tail(replace(found, runs=[run, holey])) is None, "an undefined score has no mean"
 
 
 def test_what_rows_start_from_is_noted():
@@ -281,6 +295,10 @@ def test_plain_words():
     assert "Plain statistics loses with 59.90" in proteins.sentence()
     assert "equal on 1 (MUTAG); worse on 1 (PROTEINS)" in overview([mutag, proteins])
     assert "an untrained encoder beats it on 1 of 1 (MUTAG)" in overview([mutag, proteins])
+    tuned = {"protocol": "finetune", "probe": "head", "metric": "rocauc"}
+    rows = [record(row, "moleculenet-bace", mean, **tuned) for row, mean in (("adgcl", 71.0), ("no_pretrain", 69.0))]
+    (bace,) = findings(compare_records(layout("table2"), MODE, rows), MODE)
+    assert bace.sentence().endswith("No pre-training loses with 69.00 ± 1.00 (not significant).")
 
 
 def test_labels_are_the_papers():

@@ -1,7 +1,7 @@
-"""The averages over data sets by which papers about transfer compare rows, at the epochs of their tables and at others.
+"""The averages over data sets by which papers about transfer compare rows, as published and by one rule for all rows.
 
 Papers read their rows at different epochs: some at the one that is best on validation data, some at the last. Records
-keep the scores of every epoch, so the same runs can also be compared by one rule for all.
+keep the scores of every epoch, so the same runs can also be read by one rule.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ from adgcl.reports import numbers
 from adgcl.reports.comparison import Comparison
 from adgcl.reports.numbers import printed_label
 from adgcl.reports.ranking import rank
+
+TAIL = 20
 
 Reading = Callable[[Record], float | None]
 
@@ -29,48 +31,64 @@ def average_notes(comparison: Comparison) -> list[str]:
             continue
         rows = "; ".join(_average(comparison, mode, row, ranking.datasets) for row in ranking.rows)
         found.append(f"Average over {', '.join(ranking.datasets)} ({mode}): {rows}.")
-        for where, reading in (("best on validation data", at_best), ("last", at_last)):
+        for where, reading in READINGS.items():
             means = {row: _read(comparison, mode, row, ranking.datasets, reading) for row in ranking.rows}
-            shown = "; ".join(f"{printed_label(row)} {mean}" for row, mean in means.items() if mean)
             if all(means.values()):
-                found.append(f"The same runs, every row at the epoch that is {where} ({mode}): {shown}.")
+                shown = "; ".join(f"{printed_label(row)} {mean}" for row, mean in means.items())
+                found.append(f"The same runs, every row {where} ({mode}): {shown}.")
     return found
 
 
 def at_best(record: Record) -> float | None:
     """The mean test score over runs at the epoch that is best on validation data, the first of equals."""
-    higher = record.higher_is_better
 
-    def best(valid: Sequence[float | None]) -> int:
-        known = [(v if higher else -v, -i) for i, v in enumerate(valid) if v is not None]
-        return -max(known)[1] if known else -1
+    def best(valid: Sequence[float | None], test: Sequence[float | None]) -> float | None:
+        known = [(v if record.higher_is_better else -v, -i) for i, v in enumerate(valid) if v is not None]
+        return test[-max(known)[1]] if known else None
 
-    return _at(record, best)
+    return _over_runs(record, best)
 
 
 def at_last(record: Record) -> float | None:
     """The mean test score over runs at the last epoch."""
-    return _at(record, lambda valid: len(valid) - 1)
+    return _over_runs(record, lambda _, test: test[-1])
 
 
-def _at(record: Record, choose: Callable[[Sequence[float | None]], int]) -> float | None:
-    """The mean over runs of the test score that `choose` picks by the validation scores; None if a run has none."""
-    scores = []
+def over_tail(record: Record) -> float | None:
+    """The mean test score over runs and their last epochs: which of them is read makes no difference to it."""
+    return _over_runs(record, lambda _, test: _mean(test[-TAIL:]) if len(test) >= TAIL else None)
+
+
+READINGS: dict[str, Reading] = {
+    "at the epoch that is best on validation data": at_best,
+    "at the last epoch": at_last,
+    f"on average over the last {TAIL} epochs": over_tail,
+}
+
+
+def _over_runs(
+    record: Record, read: Callable[[Sequence[float | None], Sequence[float | None]], float | None]
+) -> float | None:
+    """The mean of what `read` takes from each run's validation and test scores; None if a run has nothing to read."""
+    scores: list[float | None] = []
     for run in record.runs:
         course = run.get("course", {})
         # The folds of a run share one course, in which their epochs cannot be told apart.
         if not course.get("test") or len(run["folds"]) != 1:
             return None
-        scores.append(course["test"][choose(course["valid"])])
-    return None if None in scores or not scores else fmean(scores)
+        scores.append(read(course["valid"], course["test"]))
+    return _mean(scores)
+
+
+def _mean(scores: Sequence[float | None]) -> float | None:
+    known = [score for score in scores if score is not None]
+    return fmean(known) if known and len(known) == len(scores) else None
 
 
 def _read(comparison: Comparison, mode: str, row: str, datasets: Sequence[str], reading: Reading) -> str:
     records = [comparison.cell(mode, row, dataset).record for dataset in datasets]
-    means = [mean for record in records if record and (mean := reading(record)) is not None]
-    if len(means) < len(datasets):
-        return ""
-    return numbers.mean_std(fmean(means), None, comparison.metric(datasets[0])[0])
+    mean = _mean([reading(record) if record else None for record in records])
+    return "" if mean is None else numbers.mean_std(mean, None, comparison.metric(datasets[0])[0])
 
 
 def _average(comparison: Comparison, mode: str, row: str, datasets: Sequence[str]) -> str:
