@@ -13,7 +13,7 @@ from adgcl.core.errors import ConfigError
 from adgcl.data.dataset import Dataset
 from adgcl.experiments.model.ensemble import Answers, ask
 from adgcl.experiments.model.folder import Model, open_model
-from adgcl.experiments.model.judging import COVERAGE, calibrated
+from adgcl.experiments.model.held_out import COVERAGE, calibrated
 from adgcl.experiments.source import Source
 from adgcl.graphs.chem.vocabulary import Strangers, count_strangers
 from adgcl.protocols.solvers.arrays import Floats
