@@ -281,6 +281,20 @@ def test_what_rows_start_from_is_noted():
     ) in main_table(table).notes
 
 
+def test_a_coarser_precision_is_noted():
+    def computed(row: str, precision: str) -> Record:
+        config = {"training": {"precision": precision}}
+        return record(row, "moleculenet-bbbp", 64.0, protocol="finetune", probe="head", metric="rocauc", config=config)
+
+    def noted(*records: Record) -> list[str]:
+        table = compare_records(layout("table2"), MODE, records)
+        return [note for note in main_table(table).notes if note.startswith("Computed in")]
+
+    assert noted(computed("graphcl", "bfloat16"), computed("adgcl", "bfloat16")) == ["Computed in bfloat16: all rows."]
+    assert noted(computed("graphcl", "float32"), computed("adgcl", "bfloat16")) == ["Computed in bfloat16: AD-GCL-FIX."]
+    assert noted(computed("graphcl", "float32"), computed("adgcl", "float32")) == []
+
+
 def test_plain_words():
     table = compared(
         record("adgcl", "MUTAG", 89.0), record("random_init", "MUTAG", 95.0), record("adgcl", "PROTEINS", 60.0),

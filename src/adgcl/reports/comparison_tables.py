@@ -15,7 +15,7 @@ from adgcl.reports.numbers import printed_label
 from adgcl.reports.ranking import rank
 from adgcl.reports.significance import Duel, Test, duels
 from adgcl.reports.table import EMPTY, Cell, Column, Row, Table
-from adgcl.training.packaged import packaged_encoders
+from adgcl.reports.training_notes import precision_note, start_note
 
 # Whose wins are counted, where they are in the table.
 REFERENCES = (numbers.REFERENCE, "adgcl-best")
@@ -95,6 +95,7 @@ def notes(comparison: Comparison) -> list[str]:
         LEGEND,
         *leak_notes(comparison),
         start_note(comparison),
+        precision_note(comparison),
         *fold_notes(comparison),
         *average_notes(comparison),
         *rank_notes(comparison),
@@ -102,24 +103,6 @@ def notes(comparison: Comparison) -> list[str]:
         *gap_notes(comparison),
     )
     return [note for note in found if note]
-
-
-def start_note(comparison: Comparison) -> str:
-    """What the encoders of rows that were pre-trained have seen: seldom as much as the published ones."""
-    seen: dict[str, list[str]] = {}
-    for (_, row, _), cell in comparison.cells.items():
-        origin = cell.record.config.get("started_from") if cell.record else None
-        if cell.record and origin and row in comparison.rows:
-            graphs = f" ({origin['graphs']:,} graphs)" if origin["graphs"] else ""
-            epochs = "1 epoch" if origin["epochs"] == 1 else f"{origin['epochs']} epochs"
-            start = cell.record.config.get("training", {}).get("start_from")
-            own = f", the packaged {start} with settings of its own" if start in packaged_encoders() else ""
-            rows = seen.setdefault(f"{epochs} on {origin['data']}{graphs}{own}", [])
-            rows += [printed_label(row)] if printed_label(row) not in rows else []
-    if not seen:
-        return ""
-    parts = (f"{', '.join(rows)} {what}" for what, rows in seen.items())
-    return f"Pre-trained here: {'; '.join(parts)}."
 
 
 def rank_notes(comparison: Comparison) -> list[str]:
