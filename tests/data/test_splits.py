@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from adgcl.core.errors import DataError
+from adgcl.data.families.moleculenet import load_moleculenet
 from adgcl.data.splits import random_split, restricted, scaffold_split, stratified_folds
 from adgcl.data.text.csv_columns import read_matrix, read_table
 from adgcl.graphs.chem.scaffolds import scaffold_of, scaffolds
@@ -31,6 +32,28 @@ def test_scaffold_split_is_ogbs(data_dir, name):
     split = scaffold_split(texts["smiles"])
     for part, rows in split.items():
         assert np.array_equal(rows, read_matrix(folder / f"split/scaffold/{part}.csv.gz", 1, "int64")[:, 0])
+
+
+@pytest.mark.parametrize("name", ["clintox", "sider", "bbbp", "bace"])
+def test_tables_of_transfer_are_split_as_the_files_say(data_dir, name):
+    """All their molecules are readable, so rows of the data set are rows of the table."""
+    dataset = load_moleculenet(name, data_dir)
+    assert not dataset.bad_rows
+    for part, rows in dataset.split.items():
+        file = data_dir / "ogb" / f"ogbg_mol{name}" / f"split/scaffold/{part}.csv.gz"
+        assert np.array_equal(rows, read_matrix(file, 1, "int64")[:, 0])
+
+
+def test_leaving_out_what_cannot_be_read_moves_no_other_molecule(data_dir):
+    """This RDKit refuses eight molecules of Tox21."""
+    dataset = load_moleculenet("tox21", data_dir)
+    texts, _ = read_table(data_dir / "moleculenet/tox21.csv.gz", ("smiles",))
+    refused = {row.text for row in dataset.bad_rows}
+    assert len(dataset.bad_rows) == 8
+    kept = np.array([i for i, text in enumerate(texts["smiles"]) if text.strip() not in refused])
+    for part, rows in dataset.split.items():
+        whole = read_matrix(data_dir / f"ogb/ogbg_moltox21/split/scaffold/{part}.csv.gz", 1, "int64")[:, 0]
+        assert np.array_equal(kept[rows], np.intersect1d(whole, kept))
 
 
 def test_molecules_refused_by_this_rdkit_have_scaffolds():

@@ -25,6 +25,14 @@ def store(request):
     return hu_molecules() if request.param == "hu" else OWN
 
 
+# Which encoder reads which store: that of Hu et al. reads their atoms alone.
+READERS = pytest.mark.parametrize(
+    "store, encoder",
+    [("hu", "gin"), ("hu", "gine"), ("hu", "hu_gin"), ("own", "gin"), ("own", "gine")],
+    indirect=["store"],
+)
+
+
 def method(store, encoder="gine", width=6, **settings):
     tree = {"method": {"name": "attr_masking", **settings}, "encoder": {"name": encoder, "hidden_dim": width}}
     return build_method(resolve(tree), store.spec, store.task)
@@ -65,7 +73,7 @@ def test_masks_are_drawn_anew_from_the_generator(store):
     assert torch.equal(first, model.mask(batch, noise()).hidden)
 
 
-@pytest.mark.parametrize("encoder", ["gin", "gine"])
+@READERS
 def test_the_step_descends_the_plain_formula(store, encoder):
     model, batch = method(store, encoder), store.batch(np.arange(12))
     state = {k: v.clone() for k, v in model.state_dict().items()}
@@ -87,7 +95,7 @@ def test_the_step_descends_the_plain_formula(store, encoder):
     assert float(shown["loss"]) == pytest.approx(slow_cross_entropy(logits, batch.x[masked.nodes, 0]), rel=1e-4)
 
 
-@pytest.mark.parametrize("encoder", ["gin", "gine"])
+@READERS
 def test_nothing_of_what_is_hidden_can_be_seen(store, encoder):
     model, batch = method(store, encoder), store.batch(np.arange(12))
     masked = model.mask(batch, noise())

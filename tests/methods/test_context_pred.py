@@ -73,8 +73,9 @@ def slow_rows(model, batch, spec, roots, inner, outer):
     return h, torch.stack([node_emb[[place[i] for i in sorted(rings[g] & near[g])]].mean(0) for g in having])
 
 
-@pytest.mark.parametrize("encoder", ["gin", "gine"])
-@pytest.mark.parametrize("case", ["small", "molecules"])
+@pytest.mark.parametrize(
+    "case, encoder", [("small", "gin"), ("small", "gine"), *(("molecules", name) for name in ("gin", "gine", "hu_gin"))]
+)
 def test_the_step_descends_the_plain_formula(case, encoder):
     # With five layers, as published, the context is 5 to 7 hops away: more than 4, at most 7.
     store, layers, inner, outer = (SMALL, 2, 1, 4) if case == "small" else (hu_molecules(), 5, 4, 7)

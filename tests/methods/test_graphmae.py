@@ -42,7 +42,7 @@ def test_the_step_descends_the_plain_formula(gamma):
     assert float(shown["loss"]) == pytest.approx(float((1 - cosine).pow(gamma).mean()), rel=1e-4)
 
 
-@pytest.mark.parametrize("encoder", ["gin", "gine"])
+@pytest.mark.parametrize("encoder", ["gin", "gine", "hu_gin"])
 def test_codes_of_hidden_nodes_are_hidden_from_the_decoder(encoder):
     store = hu_molecules()
     model, batch = method(store, encoder), store.batch(np.arange(30))
@@ -52,7 +52,7 @@ def test_codes_of_hidden_nodes_are_hidden_from_the_decoder(encoder):
     assert not node_emb.grad[masked.hidden].any() and node_emb.grad[~masked.hidden].any()
 
 
-@pytest.mark.parametrize("encoder", ["gin", "gine"])
+@pytest.mark.parametrize("encoder", ["gin", "gine", "hu_gin"])
 def test_the_decoder_is_one_layer_of_the_encoders_kind(encoder):
     model = method(hu_molecules(), encoder)
     assert type(model.decoder) is type(model.encoder) and len(model.decoder.layers) == 1
