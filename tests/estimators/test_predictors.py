@@ -159,7 +159,7 @@ def test_unreadable_inputs() -> None:
         (lambda: classifier().fit(SMILES, [None] * 24), "There is no label"),
         (lambda: regressor(members=0).fit(SMILES, LENGTH), "members = 0"),
         (lambda: regressor(validation=1.0).fit(SMILES, LENGTH), "validation = 1"),
-        (lambda: regressor().fit(SMILES, np.full(24, np.nan)), "every label is missing"),
+        (lambda: regressor().fit(SMILES, np.full(24, np.nan)), "Every label in y is missing"),
     ],
 )
 def test_nonsense_is_refused(make: Any, says: str) -> None:

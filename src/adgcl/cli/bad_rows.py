@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from adgcl.cli.screen import Screen, console, table
+from adgcl.core.words import counted
 
 if TYPE_CHECKING:
     from adgcl.data.dataset import BadRow, Dataset
@@ -33,7 +34,7 @@ def show_bad_rows(screen: Screen, bad_rows: Sequence[BadRow], total: int, listed
 def show_mixtures(screen: Screen, dataset: Dataset, cut: bool = False) -> None:
     """Say on stderr how many rows hold several fragments, and how to change that."""
     if dataset.mixtures:
-        what = f"{dataset.mixtures} of {len(dataset)} rows are salts or mixtures"
+        what = f"Salts or mixtures in {dataset.mixtures:,} of {counted(len(dataset), 'row')}"
         done = "the largest fragment of each was kept." if cut else "read whole; --keep-largest-fragment reduces them."
         screen.aside(f"{what}: {done}")
 

@@ -11,6 +11,7 @@ from adgcl.cli import options
 from adgcl.cli.screen import Screen
 from adgcl.core.errors import OutputError
 from adgcl.core.files import check_writable
+from adgcl.core.words import counted, file_size
 
 _ENDING = ".safetensors"
 
@@ -46,6 +47,5 @@ def export(
     save_encoder(out, load_checkpoint(find_encoder(str(run))), half=not full)
     size, origin = out.stat().st_size, encoder_origin(str(out))
     screen.emit({"out": str(out), "bytes": size, **origin})
-    screen.show(
-        f"Wrote {out}: {size / 1e6:.1f} MB, {origin['method']} after {origin['epochs']} epochs on {origin['data']}."
-    )
+    trained = f"{origin['method']} after {counted(origin['epochs'], 'epoch')} on {origin['data']}"
+    screen.show(f"Wrote {out}: {file_size(size)}, {trained}.")

@@ -13,6 +13,7 @@ from adgcl.cli import options
 from adgcl.cli.reading import Reading, reads_data
 from adgcl.cli.requests import make_request, make_source
 from adgcl.cli.screen import Screen, table
+from adgcl.core.words import counted
 
 if TYPE_CHECKING:
     from adgcl.data.dataset import Dataset
@@ -163,14 +164,14 @@ def _print_summary(screen: Screen, done: Finetuned) -> None:
     else:
         screen.show(
             f"Fine-tuned on {done.dataset.name}: {_how_many(done)}, {_what(about)}, "
-            f"{len(about['members'])} members, split: {about['split']}, {seconds_label(done.seconds)}."
+            f"{counted(len(about['members']), 'member')}, split: {about['split']}, {seconds_label(done.seconds)}."
         )
     rows: list[tuple[object, ...]] = [
         (one["name"], one["epoch"], _score(about, one["valid"]), _score(about, one["test"])) for one in about["members"]
     ]
     rows.append(("together", "", _score(about, about["together"]["valid"]), _score(about, about["together"]["test"])))
     metric = {"rocauc": "ROC-AUC, %", "accuracy": "accuracy, %"}.get(about["metric"], about["metric"].upper())
-    numbers = ("best epoch", "validation", "test")
+    numbers = ("epoch", "validation", "test")
     screen.show(table(("", *numbers), rows, title=f"{metric} on held-out graphs", right=numbers))
     for line in checks(about):
         screen.show(line)
@@ -219,6 +220,7 @@ def checks(about: dict[str, Any]) -> list[str]:
 
 
 def _print_next(screen: Screen, done: Finetuned, source: Source) -> None:
-    words = ["--smiles-column", source.smiles_column] if source.smiles_column else []
+    named = {"--smiles-column": source.smiles_column, "--id-column": source.id_column, "--sheet": source.sheet}
+    words = [word for name, value in named.items() if value for word in (name, value)]
     model = shlex.quote(str(done.folder))
     screen.say(f"\nNext:\n  adgcl predict {model} {shlex.join(['NEW.csv', *words])} --out predictions.csv")

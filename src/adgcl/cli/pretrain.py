@@ -12,6 +12,7 @@ from adgcl.cli import options
 from adgcl.cli.reading import Reading, reads_data
 from adgcl.cli.requests import data_words, label_words, make_request, make_source
 from adgcl.cli.screen import Screen
+from adgcl.core.words import counted
 
 if TYPE_CHECKING:
     from adgcl.data.dataset import Dataset
@@ -142,10 +143,11 @@ def _print_summary(screen: Screen, done: Pretrained) -> None:
 
     title = METHODS[done.run.method.name].title
     if done.finished_before:
-        screen.show(f"{done.folder} is already finished: {title}, {done.started_at} epochs. There was nothing left.")
+        trained = f"{title}, {counted(done.started_at, 'epoch')}"
+        screen.show(f"{done.folder} is already finished: {trained}. There was nothing left.")
     else:
         after = f" from epoch {done.started_at + 1} on" if done.started_at else ""
-        epochs = f"{done.run.training.epochs} epochs{after}, " if done.run.training.epochs else ""
+        epochs = f"{counted(done.run.training.epochs, 'epoch')}{after}, " if done.run.training.epochs else ""
         screen.show(
             f"{title} on {done.dataset.name}: {len(done.dataset):,} graphs, {epochs}{seconds_label(done.seconds)}."
         )

@@ -9,6 +9,7 @@ import typer
 
 from adgcl.cli import options
 from adgcl.cli.screen import Screen
+from adgcl.core.words import counted, file_size
 
 
 def report(
@@ -64,7 +65,7 @@ def report(
     records = [record for folder in places for record in find_records(folder)]
     if out is not None:
         write_report(records, out)
-    count = f"{len(records)} Record{'s' if len(records) != 1 else ''}"
+    count = counted(len(records), "Record")
     screen.emit({"out": str(out) if out else None, "records": [r.to_json() for r in records]})
     screen.show(record_list(records) if out is None else f"Wrote {out} from {count}.")
 
@@ -85,4 +86,4 @@ def _page(screen: Screen, places: list[Path], out: Path, data: str | None, plain
     counts = {"runs": len(material.runs), "models": len(material.models), "records": len(material.records)}
     screen.emit({"out": str(out), **counts, "bytes": out.stat().st_size})
     made = ", ".join(f"{count} {noun[:-1] if count == 1 else noun}" for noun, count in counts.items() if count)
-    screen.show(f"Wrote {out} from {made}: {out.stat().st_size / 1e6:.1f} MB, opens without a network.")
+    screen.show(f"Wrote {out} from {made}: {file_size(out.stat().st_size)}, opens without a network.")

@@ -48,8 +48,12 @@ def differences(old: Mapping[str, Any], new: Mapping[str, Any], where: str = "")
         if isinstance(a, Mapping) and isinstance(b, Mapping):
             found += differences(a, b, f"{path}.")
         elif a != b:
-            found.append(f"{path}: {a} -> {b}")
+            found.append(f"{path}: {_said(a)} -> {_said(b)}")
     return found
+
+
+def _said(value: Any) -> str:
+    return "nothing" if value == "" else str(value)
 
 
 def read_toml(path: Path) -> Tree:

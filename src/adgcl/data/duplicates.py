@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from adgcl.core.words import counted
 from adgcl.data.dataset import Dataset, Split
 from adgcl.jobs.chunks import map_chunks
 
@@ -32,17 +33,18 @@ class Duplicates:
         said = []
         if self.across_parts:
             said.append(
-                f"{self.across_parts} molecules of the valid and test parts are also in the training part: "
-                "their scores reflect memorisation rather than new molecules."
+                f"{counted(self.across_parts, 'molecule', 'is', 'are')} both in the training part and in the valid or "
+                "test part: scores reflect memorisation rather than new molecules."
             )
         if self.test_in_valid:
             said.append(
-                f"{self.test_in_valid} molecules of the test part are also in the valid part, which chooses the epoch."
+                f"{counted(self.test_in_valid, 'molecule', 'is', 'are')} both in the test part and in the valid part, "
+                "which chooses the epoch."
             )
         if not said and self.repeated:
-            said.append(f"{self.repeated} rows repeat a molecule of another row.")
+            said.append(f"{counted(self.repeated, 'row', 'repeats', 'repeat')} a molecule of another row.")
         if self.contradicting:
-            said.append(f"{self.contradicting} molecules have different labels in different rows.")
+            said.append(f"{counted(self.contradicting, 'molecule', 'has', 'have')} different labels in different rows.")
         return " ".join(said)
 
 

@@ -19,6 +19,7 @@ from adgcl.data.labelling import labelled
 from adgcl.estimators.copies import from_bytes, to_bytes
 from adgcl.estimators.inputs import GraphEstimator
 from adgcl.experiments.planning import Request, plan
+from adgcl.graphs.chem.molecules import NoMoleculesError
 from adgcl.graphs.chem.morgan import morgan_counts
 from adgcl.methods.base import METHODS
 from adgcl.training.checkpoints import random_states, save_checkpoint
@@ -54,6 +55,9 @@ class GraphEmbedder(TransformerMixin, GraphEstimator):  # type: ignore[misc]
     >>> embedder.fit_transform(["CCO", "c1ccccc1", "CC(=O)O"]).shape
     (3, 8)
     """
+
+    # The trained encoder; None for fingerprints alone.
+    run_: LoadedRun | None
 
     def __init__(
         self,
@@ -96,10 +100,14 @@ class GraphEmbedder(TransformerMixin, GraphEstimator):  # type: ignore[misc]
 
     def transform(self, X: Any) -> Matrix:
         """A row per graph, in order."""
-        check_is_fitted(self, "n_features_out_")
+        check_is_fitted(self, "run_")
+        self._check_features()
         with scoped_threads():
             source = self._source(X)
-            dataset = source.load() if self.run_ is None else source.load_for(self.run_.config.data)
+            try:
+                dataset = source.load() if self.run_ is None else source.load_for(self.run_.config.data)
+            except NoMoleculesError as error:
+                return np.full((self._report_nothing_readable(error), self.n_features_out_), np.nan, dtype=np.float32)
             self._report_bad_rows(dataset)
             return self._vectors(dataset)
 
@@ -109,16 +117,20 @@ class GraphEmbedder(TransformerMixin, GraphEstimator):  # type: ignore[misc]
             dataset = self._fit(X, y)
             return self.transform(X) if dataset is None else self._vectors(dataset)
 
+    @property
+    def n_features_out_(self) -> int:
+        """How many columns `transform` gives."""
+        return sum(self._widths)
+
     def get_feature_names_out(self, input_features: Any = None) -> npt.NDArray[np.object_]:
         """`e0`, `e1`, ... as in embedding tables, then `ecfp0`, `ecfp1`, ..."""
-        check_is_fitted(self, "n_features_out_")
-        counts = _BITS if "ecfp" in self.features else 0
-        names = [f"e{i}" for i in range(self.n_features_out_ - counts)] + [f"ecfp{i}" for i in range(counts)]
-        return np.array(names, dtype=object)
+        check_is_fitted(self, "run_")
+        width, counts = self._widths
+        return np.array([f"e{i}" for i in range(width)] + [f"ecfp{i}" for i in range(counts)], dtype=object)
 
     def save(self, folder: str | Path) -> Path:
         """Keep the fitted embedder as a run folder, which `adgcl embed` reads too."""
-        check_is_fitted(self, "n_features_out_")
+        check_is_fitted(self, "run_")
         if self.run_ is None:
             raise ConfigError("There is no encoder to save: features='ecfp' learns nothing.", "Make it again instead.")
         parameters = json.loads(json.dumps(self.get_params(deep=False), default=_plain))
@@ -141,7 +153,7 @@ class GraphEmbedder(TransformerMixin, GraphEstimator):  # type: ignore[misc]
             raise CheckpointError(
                 f"{path} is damaged: {error}.", "Remove it; the run itself is in the checkpoint."
             ) from error
-        made._keep(run)
+        made.run_ = run
         return made
 
     @classmethod
@@ -153,12 +165,11 @@ class GraphEmbedder(TransformerMixin, GraphEstimator):  # type: ignore[misc]
 
     def _fit(self, X: Any, y: Any) -> Dataset | None:
         """The data as the encoder sees it, where it had to be read."""
-        self._check_on_error()
-        if self.features not in get_args(Features):
-            raise ConfigError(f"features = {self.features!r}.", f"Use one of {', '.join(get_args(Features))}.")
         if self.pretrained is not None or self.features == "ecfp":
             self._open()
             return None
+        self._check_on_error()
+        self._check_features_name()
         source = self._source(X)
         dataset = source.load()
         run = plan(dataset, Request(self.method, flags=self._flags())).run
@@ -170,23 +181,36 @@ class GraphEmbedder(TransformerMixin, GraphEstimator):  # type: ignore[misc]
         with scoped_threads():
             trainer = Trainer(run, dataset.store, trackers=[tracker], data=describe_data(dataset))
             trainer.fit()
-        self._keep(LoadedRun.of(trainer))
+        self.run_ = LoadedRun.of(trainer)
         return dataset
 
     def _open(self) -> None:
         """Set up what needs no training: a pre-trained encoder, or none for fingerprints alone."""
+        self._check_on_error()
+        self._check_features_name()
         with scoped_threads():
             encoder = None if self.features == "ecfp" else self.pretrained
-            self._keep(None if encoder is None else load_run(encoder, self.device))
+            self.run_ = None if encoder is None else load_run(encoder, self.device)
 
-    def _keep(self, run: LoadedRun | None) -> None:
-        self.run_ = run
-        counts = _BITS if "ecfp" in self.features else 0
-        self.n_features_out_ = (0 if run is None else run.method.width) + counts
+    def _check_features_name(self) -> None:
+        if self.features not in get_args(Features):
+            raise ConfigError(f"features = {self.features!r}.", f"Use one of {', '.join(get_args(Features))}.")
+
+    def _check_features(self) -> None:
+        """Features may be changed after fitting, as long as there is an encoder for them."""
+        self._check_features_name()
+        if self.run_ is None and self.features != "ecfp":
+            raise ConfigError(f"features = {self.features!r}, but only fingerprints were fitted.", "Call fit again.")
+
+    @property
+    def _widths(self) -> tuple[int, int]:
+        """How many columns come from the encoder, and how many are counts."""
+        encoder = 0 if self.run_ is None or self.features == "ecfp" else self.run_.method.width
+        return encoder, _BITS if "ecfp" in self.features else 0
 
     def _vectors(self, dataset: Dataset) -> Matrix:
         """A row for every input row; those that could not be read are NaN."""
-        parts = [] if self.run_ is None else [self.run_.embed(dataset)]
+        parts = [] if self.run_ is None or self.features == "ecfp" else [self.run_.embed(dataset)]
         if "ecfp" in self.features:
             if dataset.smiles is None:
                 raise DataError(

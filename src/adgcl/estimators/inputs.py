@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -14,13 +14,15 @@ from adgcl.core.config import merged
 from adgcl.core.errors import ConfigError, DataError
 from adgcl.data.dataset import Dataset
 from adgcl.experiments.source import Source
+from adgcl.graphs.chem.molecules import NoMoleculesError
 from adgcl.graphs.chem.unreadable import shown
-
-SECTIONS = ("method", "encoder", "training", "data")
 
 
 class GraphEstimator(BaseEstimator):  # type: ignore[misc]
     """Parameters `section__name` for individual settings; inputs as lists, frames, stores, names or paths."""
+
+    # The sections of `settings` that can be named as parameters.
+    sections: ClassVar[tuple[str, ...]] = ("method", "encoder", "training", "data")
 
     settings: dict[str, Any] | None
     on_error: str
@@ -43,8 +45,9 @@ class GraphEstimator(BaseEstimator):  # type: ignore[misc]
         """Set parameters, or individual settings as `section__name`, such as `encoder__hidden_dim=64`."""
         for key in [key for key in parameters if "__" in key]:
             *path, name = key.removeprefix("settings__").split("__")
-            if len(path) != 1 or path[0] not in SECTIONS:
-                raise ValueError(f"{key!r} is not a setting of {type(self).__name__}: use {', '.join(SECTIONS)}__NAME.")
+            if len(path) != 1 or path[0] not in self.sections:
+                known = ", ".join(f"{section}__NAME" for section in self.sections)
+                raise ValueError(f"{key!r} is not a setting of {type(self).__name__}: use {known}.")
             self.settings = merged(self.settings or {}, {path[0]: {name: parameters.pop(key)}})
         super().set_params(**parameters)
         return self
@@ -69,14 +72,25 @@ class GraphEstimator(BaseEstimator):  # type: ignore[misc]
 
     def _report_bad_rows(self, dataset: Dataset) -> None:
         bad = dataset.bad_rows
-        if not bad:
-            return
-        reasons = "; ".join(f"{row.line}: {shown(row.text)}: {row.reason}" for row in bad[:3])
-        more = " ..." if len(bad) > 3 else ""
-        message = f"{len(bad)} of {len(bad) + len(dataset)} inputs cannot be read ({reasons}{more})."
+        if bad:
+            reasons = [f"{row.line}: {shown(row.text)}: {row.reason}" for row in bad[:3]]
+            self._report(len(bad), len(bad) + len(dataset), reasons)
+
+    def _report_nothing_readable(self, error: NoMoleculesError) -> int:
+        """How many rows of NaN to return, where not one input can be read and that is no error."""
+        if self.on_error == "raise" or not error.failures:
+            raise error
+        count = len(error.failures)
+        reasons = [f"{one.position + 1}: {shown(one.smiles)}: {one.reason}" for one in error.failures[:3]]
+        self._report(count, count, reasons)
+        return count
+
+    def _report(self, bad: int, total: int, reasons: list[str]) -> None:
+        more = " ..." if bad > len(reasons) else ""
+        message = f"{bad} of {total} inputs cannot be read ({'; '.join(reasons)}{more})."
         if self.on_error == "raise":
             raise DataError(message, "Remove them, or use on_error='nan'.")
-        warnings.warn(f"{message} Their rows are NaN.", UserWarning, stacklevel=3)
+        warnings.warn(f"{message} Their rows are NaN.", UserWarning, stacklevel=4)
 
 
 def single_column(X: Any) -> Any:

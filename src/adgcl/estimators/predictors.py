@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -16,8 +16,9 @@ from adgcl.data.dataset import Dataset
 from adgcl.estimators.copies import from_bytes, to_bytes
 from adgcl.estimators.inputs import GraphEstimator
 from adgcl.estimators.training import train_members
-from adgcl.experiments.model.ensemble import Answers, ask
+from adgcl.experiments.model.ensemble import ask
 from adgcl.experiments.planning import Request, plan
+from adgcl.graphs.chem.molecules import NoMoleculesError
 from adgcl.graphs.chem.unreadable import is_missing
 from adgcl.methods.supervised import Supervised
 from adgcl.training.device import scoped_threads
@@ -30,6 +31,8 @@ Labels = npt.NDArray[np.float64]
 
 class _Predictor(GraphEstimator):
     """Fine-tuned networks behind the interface of scikit-learn."""
+
+    sections: ClassVar[tuple[str, ...]] = (*GraphEstimator.sections, "protocol")
 
     def __init__(
         self,
@@ -63,7 +66,7 @@ class _Predictor(GraphEstimator):
         source = self._source(X)
         dataset = source.load()
         asked = self._flags(start_from=str(self.start_from or ""))
-        asked = {**asked, "protocol": {"name": "finetune", "patience": self.patience}}
+        asked["protocol"] = {"patience": self.patience, **asked.get("protocol", {}), "name": "finetune"}
         planned = plan(dataset, Request("supervised", flags=asked))
         dataset = source.seen_through(dataset, planned.run.data)
         self._report_bad_rows(dataset)
@@ -71,13 +74,21 @@ class _Predictor(GraphEstimator):
         with scoped_threads():
             self.runs_ = train_members(dataset, planned, self.members, self.validation, self.verbose)
 
-    def _ask(self, X: Any) -> tuple[Dataset, Answers]:
+    def _ask(self, X: Any) -> tuple[Labels, Labels]:
+        """Mean and spread of the members for every input, in order; NaN where one cannot be read."""
         check_is_fitted(self, "runs_")
+        networks = [_supervised(run) for run in self.runs_]
         with scoped_threads():
-            dataset = self._source(X).unlabelled.load_for(self.runs_[0].config.data)
+            try:
+                dataset = self._source(X).unlabelled.load_for(self.runs_[0].config.data)
+            except NoMoleculesError as error:
+                task = networks[0].task
+                nothing = np.full((self._report_nothing_readable(error), task.num_classes or task.num_tasks), np.nan)
+                return nothing, nothing
             self._report_bad_rows(dataset)
-            store = fit_features(dataset.store, self.runs_[0].checkpoint.spec)
-            return dataset, ask([_supervised(run) for run in self.runs_], store)
+            answers = ask(networks, fit_features(dataset.store, self.runs_[0].checkpoint.spec))
+        mean, spread = (align(dataset, part.astype(np.float32))[1] for part in (answers.mean, answers.spread))
+        return mean.astype(np.float64), spread.astype(np.float64)
 
     def __getstate__(self) -> dict[str, Any]:
         state: dict[str, Any] = super().__getstate__()
@@ -104,23 +115,19 @@ class GraphRegressor(RegressorMixin, _Predictor):  # type: ignore[misc]
 
     def fit(self, X: Any, y: Any) -> GraphRegressor:
         """Learn from graphs and their values."""
-        values = np.asarray(y, dtype=np.float64)
+        values = _as_numbers(y, "For classes there is GraphClassifier.")
         if values.ndim == 0 or not len(values):
             raise DataError("y holds no labels.", "Give a number for each graph.")
-        _refuse_constants(values.reshape(len(values), -1))
-        self._fit(X, values.reshape(len(values), -1), Task("regression", values.reshape(len(values), -1).shape[1]))
+        columns = values.reshape(len(values), -1)
+        _refuse_constants(columns)
+        self._fit(X, columns, Task("regression", columns.shape[1]))
         self.single_ = values.ndim == 1
         return self
 
     def predict(self, X: Any, return_std: bool = False) -> Any:
         """A value per graph, in order; with `return_std` also the members' standard deviation."""
-        dataset, answers = self._ask(X)
-        found = tuple(self._shaped(dataset, part) for part in (answers.mean, answers.spread)[: 1 + return_std])
-        return found if return_std else found[0]
-
-    def _shaped(self, dataset: Dataset, columns: Labels) -> Labels:
-        rows = align(dataset, columns.astype(np.float32))[1].astype(np.float64)
-        return rows[:, 0] if self.single_ else rows
+        mean, spread = (part[:, 0] if self.single_ else part for part in self._ask(X))
+        return (mean, spread) if return_std else mean
 
 
 class GraphClassifier(ClassifierMixin, _Predictor):  # type: ignore[misc]
@@ -138,7 +145,8 @@ class GraphClassifier(ClassifierMixin, _Predictor):  # type: ignore[misc]
         """Learn from graphs and their classes."""
         table = np.asarray(y, dtype=None if hasattr(y, "shape") else object)
         if table.ndim == 2 and table.shape[1] > 1:
-            numbers = table.astype(np.float64)
+            numbers = _as_numbers(table, "Several questions are answered by 0 and 1; NaN is a missing answer.")
+            _refuse_constants(numbers)
             self.classes_, task = np.arange(table.shape[1]), Task("binary", table.shape[1])
         else:
             self.classes_, numbers = _numbered(table.reshape(-1))
@@ -150,8 +158,7 @@ class GraphClassifier(ClassifierMixin, _Predictor):  # type: ignore[misc]
 
     def predict_proba(self, X: Any) -> Labels:
         """A column per class, or per question; rows that cannot be read are NaN."""
-        dataset, answers = self._ask(X)
-        rows = align(dataset, answers.mean.astype(np.float32))[1].astype(np.float64)
+        rows, _ = self._ask(X)
         return np.concatenate((1 - rows, rows), axis=1) if rows.shape[1] == 1 else rows
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
@@ -168,9 +175,18 @@ class GraphClassifier(ClassifierMixin, _Predictor):  # type: ignore[misc]
         return named
 
 
+def _as_numbers(y: Any, advice: str) -> Labels:
+    try:
+        return np.asarray(y, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise DataError(f"y does not hold numbers: {error}.", advice) from error
+
+
 def _refuse_constants(y: Labels) -> None:
     """Refuse values from which nothing can be learned, as `adgcl finetune` does."""
-    if all(len(np.unique(column[~np.isnan(column)])) < 2 for column in y.T) and not np.isnan(y).all():
+    if np.isnan(y).all():
+        raise DataError("Every label in y is missing.", "Give y with at least two different numbers.")
+    if all(len(np.unique(column[~np.isnan(column)])) < 2 for column in y.T):
         raise DataError(
             "No column of y has two different values: nothing can be learned.",
             "Give y with at least two different numbers.",
@@ -182,7 +198,11 @@ def _numbered(y: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], Labels]:
     missing = np.array([is_missing(value) for value in y.tolist()], dtype=bool)
     known = y[~missing]
     if known.dtype == object:
+        if len({isinstance(label, str) for label in known.tolist()}) > 1:
+            raise DataError("y mixes texts and numbers.", "Write all classes as texts, or all as numbers.")
         known = np.array(known.tolist())
+    if known.dtype.kind == "f" and (known != np.round(known)).any():
+        raise DataError("y holds numbers with fractions, not classes.", "Use GraphRegressor, or round y.")
     classes, codes = np.unique(known, return_inverse=True)
     if len(classes) < 2:
         raise DataError(

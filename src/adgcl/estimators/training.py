@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from numbers import Integral
 
 import numpy as np
 from torch import Tensor
@@ -25,8 +26,8 @@ from adgcl.training.trainer import Trainer
 
 def train_members(dataset: Dataset, planned: Plan, members: int, validation: float, verbose: bool) -> list[LoadedRun]:
     """Networks from several seeds, each with the weights of the epoch that counts."""
-    if members < 1:
-        raise ConfigError(f"members = {members}.", "At least one is needed.")
+    if not isinstance(members, Integral) or members < 1:
+        raise ConfigError(f"members = {members!r}.", "Give a whole number, at least 1.")
     if not 0 <= validation < 1:
         raise ConfigError(f"validation = {validation:g}.", "Give the share of rows to hold out, such as 0.1, or 0.")
     assert isinstance(planned.judging, FinetuneConfig)

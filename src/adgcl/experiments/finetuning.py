@@ -22,7 +22,16 @@ from adgcl.data.duplicates import find_duplicates
 from adgcl.data.splits import split_digest
 from adgcl.experiments.evaluation import Watcher, Work, run_jobs
 from adgcl.experiments.model import members as membership
-from adgcl.experiments.model.folder import ABOUT, DOMAIN, WORK, member_file, read_about, save_domain, seal
+from adgcl.experiments.model.folder import (
+    ABOUT,
+    DOMAIN,
+    WORK,
+    check_files,
+    member_file,
+    read_about,
+    save_domain,
+    seal,
+)
 from adgcl.experiments.model.judging import judge_model
 from adgcl.experiments.model.labels import check_trainable, class_names, label_names
 from adgcl.experiments.model.member_jobs import MemberJob, train_member
@@ -235,25 +244,34 @@ def _finished(folder: Path, wanted: dict[str, Any]) -> dict[str, Any] | None:
     if not (folder / ABOUT).exists():
         return None
     about = read_about(folder)
+    check_files(folder, about)
     _refuse_other(folder, about["request"], wanted)
     return about
 
 
 def _claim(folder: Path, wanted: dict[str, Any]) -> None:
-    """Note what is being made here, or refuse to mix it with something else."""
+    """Note what is being made here, or refuse to mix it with something else that was begun."""
     path = folder / WORK / _REQUEST
-    if path.exists():
+    if path.exists() and _begun(folder):
         with suppress(TreeError):  # Damaged: what it was for is lost, what was trained is checked by its own settings.
             _refuse_other(folder, fitted(dict[str, Any], read_json(path)), wanted)
     ensure_folder(path.parent)
     write_json(path, wanted)
 
 
+def _begun(folder: Path) -> bool:
+    """Whether a member has left anything; a command that was refused before training has not."""
+    return any(path.is_file() and path.parent.name != WORK for path in (folder / WORK).glob("**/[!.]*"))
+
+
 def _refuse_other(folder: Path, before: dict[str, Any], wanted: dict[str, Any]) -> None:
     # Models of earlier versions do not say everything.
     found = differences(before, {key: value for key, value in wanted.items() if key in before})
     if found:
-        changed = "; ".join("other data or labels" if change.startswith("data:") else change for change in found)
+        # Other settings, members or ways to divide the data make other graphs or parts of the same file.
+        causes = [change for change in found if not change.startswith(("data:", "parts:"))]
+        other = "other data or labels" if any(change.startswith("data:") for change in found) else "other parts"
+        changed = "; ".join(causes or [other])
         raise OutputError(
             f"{folder} holds a model that was asked for differently ({changed}).",
             "Choose another folder with --out, or remove this one.",

@@ -94,6 +94,11 @@ def predict_dataset(
 
 def _refuse_promises(model: Model, coverage: float) -> None:
     """Too much to promise is said before any work is done; a label that was never held out has no bands at all."""
+    if not model.intervals:
+        raise ConfigError(
+            "A coverage was given, but this model predicts classes.",
+            "Leave --coverage out: it is about the bands around predicted numbers.",
+        )
     known = [(name, bands) for name, bands in zip(model.labels, model.intervals) if bands.scores]
     short = [f"{name} ({len(bands.scores)})" for name, bands in known if not bands.promises(coverage)]
     if short:

@@ -147,11 +147,11 @@ def make_protocol(config: ProtocolConfig) -> Protocol:
     return PROTOCOLS[config.name](config)
 
 
-def check_labels(dataset: Dataset) -> None:
+def check_labels(dataset: Dataset, purpose: str = "to evaluate an embedding with") -> None:
     """Refuse data without labels."""
     if dataset.store.y is None or dataset.task.kind == "none":
         raise DataError(
-            f"{dataset.name} has no labels to evaluate an embedding with.",
+            f"{dataset.name} has no labels {purpose}.",
             f"{dataset.label_hint} Without labels, use `adgcl embed`.".lstrip()
             if dataset.label_hint
             else "Name a column with --label-column, or use `adgcl embed`.",

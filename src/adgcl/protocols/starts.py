@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from adgcl.core.words import counted
 from adgcl.methods.base import METHODS
 from adgcl.training.run_config import RunConfig
 from adgcl.training.start import encoder_origin
@@ -36,7 +37,7 @@ def note_of_start(run: RunConfig, each_seed: bool = False) -> str:
         return "No pre-training: the encoder started from random weights."
     origin = encoder_origin(run.training.start_from)
     title = METHODS[origin["method"]].title if origin["method"] in METHODS else origin["method"]
-    epochs = "1 epoch" if origin["epochs"] == 1 else f"{origin['epochs']} epochs"
+    epochs = counted(origin["epochs"], "epoch")
     graphs = f" ({origin['graphs']:,} graphs)" if origin["graphs"] else ""
     about = f"The encoder was pre-trained by {title}, {epochs} on {origin['data'] or 'unknown data'}{graphs}"
     return f"{about}; " + (EACH_SEED if each_seed else f"SHA-256 of its weights {origin['checksum'][:12]}.")

@@ -8,6 +8,7 @@ from pathlib import Path
 from adgcl.core.errors import DataError, OutputError
 from adgcl.core.files import write_text
 from adgcl.core.records import Record
+from adgcl.core.words import counted
 from adgcl.reports.curves import NAMES, curves_of_metrics, figure_of_curves
 from adgcl.reports.figure import figure_of_records
 from adgcl.reports.folders import read_metrics
@@ -87,7 +88,7 @@ def _tables(records: Sequence[Record]) -> str:
 def _footer(records: Sequence[Record]) -> str:
     versions = sorted({r.versions.get("adgcl", "?") for r in records})
     machines = sorted({f"{r.machine.get('processor', '?')}, {r.machine.get('cores', '?')} cores" for r in records})
-    count = f"{len(records)} Record{'s' if len(records) != 1 else ''}"
+    count = counted(len(records), "Record")
     made = f"Made from {count} by adgcl {', '.join(versions)} on {'; '.join(machines)}."
     rule = "the tables by method show the one with the most seeds, and the newest among equals"
     return f"{made} Where several Records are about the same settings, {rule}."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from adgcl.core.records import Record
+from adgcl.core.words import counted
 from adgcl.experiments.presets import row_title, runs_here
 from adgcl.protocols.base import PROTOCOLS
 from adgcl.protocols.finished_run import WITH_ECFP
@@ -93,7 +94,7 @@ def verdict(gain: float | None, std: float | None) -> Verdict:
 
 def seeds_label(record: Record) -> str:
     """How many seeds a Record has, in words."""
-    return f"{len(record.seeds)} seed{'s' if len(record.seeds) != 1 else ''}"
+    return counted(len(record.seeds), "seed")
 
 
 def seconds_label(seconds: float) -> str:

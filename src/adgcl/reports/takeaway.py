@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from adgcl.core.records import Record
+from adgcl.core.words import counted
 from adgcl.reports import numbers
 from adgcl.reports.numbers import REFERENCE, method_label
 
@@ -64,7 +65,7 @@ def _what_there_is(records: Sequence[Record]) -> str:
 
 
 def _sets(count: int) -> str:
-    return f"{count} data set{'s' if count != 1 else ''}"
+    return counted(count, "data set")
 
 
 def _kind(records: Sequence[Record]) -> str:

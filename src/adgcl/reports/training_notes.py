@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from adgcl.core.words import counted
 from adgcl.reports.comparison import Comparison
 from adgcl.reports.numbers import printed_label
 from adgcl.training.packaged import packaged_encoders
@@ -16,7 +17,7 @@ def start_note(comparison: Comparison) -> str:
         origin = cell.record.config.get("started_from") if cell.record else None
         if cell.record and origin and row in comparison.rows:
             graphs = f" ({origin['graphs']:,} graphs)" if origin["graphs"] else ""
-            epochs = "1 epoch" if origin["epochs"] == 1 else f"{origin['epochs']} epochs"
+            epochs = counted(origin["epochs"], "epoch")
             start = cell.record.config.get("training", {}).get("start_from")
             own = f", the packaged {start} with settings of its own" if start in packaged_encoders() else ""
             rows = seen.setdefault(f"{epochs} on {origin['data']}{graphs}{own}", [])

@@ -18,6 +18,7 @@ from adgcl.core.errors import CheckpointError, Interrupted, TrainingError
 from adgcl.core.files import ensure_folder
 from adgcl.core.schema import FeatureSpec, Task
 from adgcl.core.seeds import derived_rng, derived_seed
+from adgcl.core.words import counted
 from adgcl.encoders.dropout import give_generator
 from adgcl.graphs.kernels.compiled import on_compiling
 from adgcl.graphs.kernels.precision import half_products
@@ -258,7 +259,7 @@ class Trainer:
         """Continue with as many threads as the run began with: another number rounds differently."""
         if isinstance(begun, int) and 0 < begun <= MOST_THREADS and begun != self.data["threads"]:
             self.data["threads"] = set_threads(begun, self.config.encoder.hidden_dim)
-            count = f"{begun} thread{'s' if begun != 1 else ''}"
+            count = counted(begun, "thread")
             self.remark = f"The run continued with {count}, as it began: another number would round differently."
 
     def _set_state(self, name: str, generator: torch.Generator, state: Tensor) -> None:

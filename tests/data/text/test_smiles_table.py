@@ -207,7 +207,7 @@ def test_splits(load):
     assert load(table).split is None
     assert sum(map(len, load(table, split="scaffold").split.values())) == 3
     assert sum(map(len, load(table, split="random").split.values())) == 3
-    fails(load, table + "CO,later\n", "Line 5", "'later'", "train, valid or test", split="part")
+    fails(load, table + "CO,later\n", "table.csv, line 5", "'later'", "train, valid or test", split="part")
     fails(load, table, "no column 'scafold'", split="scafold")
 
 

@@ -18,8 +18,10 @@ Labels = npt.NDArray[np.float64]
 _MISSING = frozenset({"", "na", "n/a", "#n/a", "nan", "null", "none", "?", "-"})
 _NO_AND_YES = (
     ("false", "true"), ("no", "yes"), ("n", "y"), ("f", "t"), ("inactive", "active"),
-    ("negative", "positive"), ("neg", "pos"), ("non-toxic", "toxic"), ("nontoxic", "toxic"),
+    ("negative", "positive"), ("neg", "pos"), ("-", "+"), ("non-toxic", "toxic"), ("nontoxic", "toxic"),
 )  # fmt: skip
+# Labels are trained as 32-bit numbers.
+_LARGEST = float(np.finfo(np.float32).max)
 _COMMAS = " Decimal commas are accepted in files with `;` between fields, if the column has no points."
 _LIKE_NUMBERS = re.compile(r"[-+]?\d[\d.,]*(e[-+]?\d+)?", re.IGNORECASE)
 # Up to this many different whole numbers are read as classes, more as measurements.
@@ -83,8 +85,8 @@ def _kind_asked(asked: Task | str | None) -> TaskKind | None:
 
 def _classes(column: LabelColumn, certain: bool) -> tuple[Labels, Task] | None:
     """The texts as class numbers, or None if they are not classes."""
-    present = [text.strip() for text in column.texts if text.strip().lower() not in _MISSING]
-    different = set(present)
+    missing = _missing_in(column.texts)
+    different = {text.strip() for text in column.texts if text.strip().lower() not in missing}
     numbers = {text: value for text in different if (value := _number(text)) is not None}
     if not certain:
         if _no_and_yes(different) is not None:
@@ -115,23 +117,44 @@ def _few_whole(values: set[float]) -> bool:
 def _numbers(column: LabelColumn) -> Labels:
     """The texts as numbers, words like yes and no as 1 and 0."""
     lowered = [text.strip().lower() for text in column.texts]
-    pair = _no_and_yes({text for text in lowered if text not in _MISSING})
+    missing = _missing_in(lowered)
+    pair = _no_and_yes({text for text in lowered if text not in missing})
     if pair is not None:
         return np.array([float(pair.index(text)) if text in pair else _zero_or_one(text) for text in lowered])
     y = np.full(len(lowered), np.nan)
     for row, text in enumerate(lowered):
-        if text in _MISSING:
+        if text in missing:
             continue
         value = _number(text)
-        if value is None or not np.isfinite(value):
+        if value is None:
             shown = column.texts[row].strip()
             raise DataError(
-                f"{column.where(row)}: the label {shown!r} of {column.name!r} is not a number.",
-                "Correct it, leave it empty if it is missing, or use --task multiclass if labels are words."
-                + (_COMMAS if "," in shown else ""),
+                f"{column.where(row)}: the label {shown!r} of {column.name!r} is not a number.", _not_a_number(shown)
+            )
+        if not abs(value) <= _LARGEST:
+            raise DataError(
+                f"{column.where(row)}: the label {column.texts[row].strip()!r} of {column.name!r} is too large.",
+                f"Use another unit or a logarithm, or leave it empty; at most {_LARGEST:.1e} is possible.",
             )
         y[row] = value
     return y
+
+
+def _not_a_number(text: str) -> str:
+    """What to do about a label that should be a number."""
+    if text[:1] in "<>≤≥~" and _number(text.lstrip("<>=≤≥~ ")) is not None:
+        return "Limits and approximate values cannot be learned from: write a number, or leave it empty."
+    commas = _COMMAS if "," in text else ""
+    return f"Correct it, leave it empty if it is missing, or use --task multiclass if labels are words.{commas}"
+
+
+def _missing_in(texts: Sequence[str]) -> frozenset[str]:
+    """What stands for a missing label here: next to other words `none` is a word, and next to + so is -."""
+    certain = {text.strip().lower() for text in texts} - _MISSING
+    if certain == {"+"}:
+        return _MISSING - {"-"}
+    words = bool(certain) and all(_number(text) is None for text in certain)
+    return _MISSING - {"none"} if words and _no_and_yes(certain) is None else _MISSING
 
 
 def _no_and_yes(texts: set[str]) -> tuple[str, str] | None:

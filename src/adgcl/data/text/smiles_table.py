@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -98,7 +98,7 @@ def load_smiles_table(
         Path(path.name.removesuffix(".gz")).stem,
         molecules.store.with_labels(y, meaning),
         Origin("own", source=str(path)),
-        split=_split(split, smiles, parts, [read.lines[i] for i in kept], workers),
+        split=_split(split, smiles, parts, lambda row: f"{path}, line {read.lines[kept[row]]}", workers),
         bad_rows=tuple(sorted(read.bad + failed, key=lambda bad: bad.line)),
         rows=np.array(read.rows, dtype=np.int64)[kept],
         smiles=smiles,
@@ -138,7 +138,7 @@ def smiles_dataset(
         name,
         molecules.store.with_labels(labels, meaning),
         Origin("own", source=IN_MEMORY),
-        split=_split(split, kept, None, [], workers),
+        split=_split(split, kept, None, str, workers),
         bad_rows=tuple(
             BadRow(f.position + 1, f.smiles, f.reason, "" if ids is None else str(ids[f.position]))
             for f in molecules.failures
@@ -251,10 +251,11 @@ def _labels(
 def _none_readable(table: Table, read: _Content, wanted: _Wanted, error: NoMoleculesError) -> DataError:
     failed = [BadRow(read.lines[f.position], f.smiles, f.reason) for f in error.failures]
     reasons = "; ".join(f"line {bad.line}: {shown(bad.text)}: {bad.reason}" for bad in (read.bad + failed)[:3])
+    others = [name for place, name in enumerate(table.columns) if place != wanted.smiles]
+    elsewhere = f" If they are in another ({', '.join(others)}), name it with --smiles-column." if others else ""
     return DataError(
         f"No row of {table.path} can be read as a molecule ({reasons}).",
-        f"SMILES were expected in the column {table.columns[wanted.smiles]!r}. If they are in another of "
-        f"{', '.join(table.columns)}, name it with --smiles-column.",
+        f"SMILES were expected in the column {table.columns[wanted.smiles]!r}.{elsewhere}",
     )
 
 
@@ -262,7 +263,7 @@ def _split(
     how: str | None,
     smiles: Sequence[str],
     parts: Sequence[str] | None,
-    lines: Sequence[int],
+    where: Callable[[int], str],
     workers: int | None,
 ) -> Split | None:
     if how is None:
@@ -272,7 +273,5 @@ def _split(
     named = [_PARTS.get(part.strip().lower()) for part in parts]
     if None in named:
         row = named.index(None)
-        raise DataError(
-            f"Line {lines[row]}: the column {how!r} says {parts[row]!r}.", "It must say train, valid or test."
-        )
+        raise DataError(f"{where(row)}: the column {how!r} says {parts[row]!r}.", "It must say train, valid or test.")
     return {name: np.flatnonzero(np.array(named) == name) for name in ("train", "valid", "test")}

@@ -78,6 +78,10 @@ def seal(folder: Path, about: dict[str, Any], files: list[str]) -> dict[str, Any
 def read_about(folder: Path) -> dict[str, Any]:
     """What `model.json` says, once it is known to be as it was written."""
     path = Path(folder) / ABOUT
+    if not path.exists() and (path.parent / WORK).is_dir():
+        raise CheckpointError(
+            f"The model in {folder} is not finished.", "Run the `adgcl finetune` command that makes it once more."
+        )
     if not path.exists():
         raise CheckpointError(f"There is no model in {folder}.", "Give the folder that `adgcl finetune --out` made.")
     try:
@@ -91,7 +95,7 @@ def read_about(folder: Path) -> dict[str, Any]:
         raise CheckpointError(
             f"{folder} has model format {found!r}, written by adgcl {version or 'of an unknown version'}; this version "
             f"reads {FORMAT!r}.",
-            "Use the version of adgcl that wrote it, or fine-tune again.",
+            f"Use the version of adgcl that wrote it, or {_AGAIN}",
         )
     if mark != _seal(tree):
         raise CheckpointError(f"{path} was changed after it was written.", _ADVICE)
@@ -102,15 +106,20 @@ def read_about(folder: Path) -> dict[str, Any]:
     return tree
 
 
-def open_model(folder: str | Path, device: str = "auto") -> Model:
-    """Open a model folder; one that was edited, or that another version wrote, is refused with the reason."""
-    folder = Path(folder)
-    about = read_about(folder)
+def check_files(folder: Path, about: dict[str, Any]) -> None:
+    """Refuse a folder whose files are not those that were sealed."""
     for name, known in about["files"].items():
         if not (folder / name).exists():
             raise CheckpointError(f"{folder} has lost its file {name}.", _ADVICE)
         if _checksum(folder / name) != known:
             raise CheckpointError(f"{folder / name} was changed after it was written.", _ADVICE)
+
+
+def open_model(folder: str | Path, device: str = "auto") -> Model:
+    """Open a model folder; one that was edited, or that another version wrote, is refused with the reason."""
+    folder = Path(folder)
+    about = read_about(folder)
+    check_files(folder, about)
     checkpoints = [load_checkpoint(folder / member["file"]) for member in about["members"]]
     first, task = checkpoints[0], Task.from_json(about["task"])
     if any((other.spec, other.task) != (first.spec, task) for other in checkpoints):
@@ -132,7 +141,8 @@ def open_model(folder: str | Path, device: str = "auto") -> Model:
         raise _damaged(folder / ABOUT, error) from error
 
 
-_ADVICE = "Restore the folder from a copy, or fine-tune again."
+_AGAIN = "remove the folder and fine-tune again."
+_ADVICE = f"Restore the folder from a copy, or {_AGAIN}"
 
 
 def _damaged(path: Path, what: object) -> CheckpointError:

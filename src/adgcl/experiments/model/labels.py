@@ -15,7 +15,7 @@ def check_trainable(dataset: Dataset, task_named: bool) -> list[str]:
 
     `task_named`: the user has said what the labels are, so a mixture of kinds is meant.
     """
-    check_labels(dataset)
+    check_labels(dataset, "to learn from")
     y, names = dataset.store.y, label_names(dataset)
     assert y is not None
     if np.isnan(y).all():
@@ -27,7 +27,7 @@ def check_trainable(dataset: Dataset, task_named: bool) -> list[str]:
             f"the only label is {_shown(dataset, value)}" if len(names) == 1 else "no column has two different labels"
         )
         raise DataError(
-            f"Nothing can be learned from {', '.join(names[:5])}: {what}.",
+            f"Nothing can be learned from {_called(dataset)}: {what}.",
             "Name another column with --label-column, or add rows with other labels.",
         )
     if dataset.task.kind == "regression" and not task_named:
@@ -62,6 +62,11 @@ def _refuse_mixtures(names: list[str], y: Floats) -> None:
             f"The label columns are of different kinds: {classes!r} holds 0 and 1, {values!r} holds measurements.",
             "Fine-tune a model for each kind, or use --task regression to treat all of them as numbers.",
         )
+
+
+def _called(dataset: Dataset) -> str:
+    """The label columns in a sentence; that of classes is not known by name."""
+    return "the labels" if dataset.task.kind == "multiclass" else ", ".join(label_names(dataset)[:5])
 
 
 def _shown(dataset: Dataset, value: float) -> str:

@@ -48,10 +48,17 @@ def plan_members(dataset: Dataset, split: str | None, seeds: int | None, folds: 
 
     Seed `s` and fold `k` are the same networks as those of the fine-tuning protocol.
     """
-    if seeds and folds:
-        raise ConfigError("Both --seeds and --folds were given.", "Choose one: members differ in seed, or in fold.")
+    if folds and split not in (None, "cv"):
+        raise ConfigError(
+            f"Both --split {split} and --folds were given.",
+            "Leave one out: folds are drawn at random, whatever the scaffolds and the data's own split.",
+        )
     if folds is None and split == "cv":
         folds = _CV_FOLDS
+    if seeds and folds:
+        raise ConfigError(
+            "Both --seeds and --folds (or --split cv) were given.", "Choose one: members differ in seed, or in fold."
+        )
     try:
         if folds:
             parts = fold_parts(replace(dataset, split=None), "strict", first, folds)
