@@ -264,3 +264,25 @@ def test_parameters_from_a_search_are_saved(tmp_path: Path) -> None:
     made = small(epochs=np.int64(1)).fit(SMILES)
     again = GraphEmbedder.load(made.save(tmp_path / "run"))
     np.testing.assert_array_equal(again.transform(SMILES), made.transform(SMILES))
+
+
+def test_features_are_checked_and_may_change_where_an_encoder_is_open(fitted: GraphEmbedder, tmp_path: Path) -> None:
+    folder = fitted.save(tmp_path / "run")
+    with pytest.raises(ConfigError, match=r"features = 'embedding\+ECFP'"):
+        GraphEmbedder.from_pretrained(folder, features="embedding+ECFP")
+    opened = GraphEmbedder.from_pretrained(folder)
+    width = opened.n_features_out_
+    opened.set_params(features="embedding+ecfp").set_output(transform="pandas")
+    frame = opened.transform(["CCO", "CC"])
+    assert frame.shape == (2, width + 2048) and list(frame.columns[[0, width]]) == ["e0", "ecfp0"]
+    assert opened.set_params(features="ecfp").transform(["CCO"]).shape == (1, 2048)
+    alone = GraphEmbedder(features="ecfp").fit(["CCO"])
+    with pytest.raises(ConfigError, match="Call fit again"):
+        alone.set_params(features="embedding").transform(["CCO"])
+    assert not hasattr(GraphEmbedder(), "n_features_out_")
+
+
+def test_nothing_readable_is_rows_of_nan_too(fitted: GraphEmbedder) -> None:
+    with pytest.warns(UserWarning, match="2 of 2 inputs cannot be read"):
+        rows = fitted.transform(["junk", None])
+    assert rows.shape == (2, fitted.n_features_out_) and np.isnan(rows).all()

@@ -151,6 +151,26 @@ def test_unreadable_inputs() -> None:
         assert np.isnan(model.predict_proba(["CCO", ""])).all(axis=1).tolist() == [False, True]
 
 
+def test_nothing_readable_is_rows_of_nan_too() -> None:
+    values = regressor(on_error="nan").fit(SMILES, LENGTH)
+    with pytest.warns(UserWarning, match="2 of 2"):
+        mean, spread = values.predict(["junk", ""], return_std=True)
+    assert np.isnan(mean).tolist() == np.isnan(spread).tolist() == [True, True]
+    with pytest.warns(UserWarning, match="1 of 1"):
+        assert classifier(on_error="nan").fit(SMILES, KIND).predict(["junk"]).tolist() == [None]
+    with pytest.raises(DataError, match="None of 1 SMILES"):
+        regressor().fit(SMILES, LENGTH).predict(["junk"])
+
+
+def test_the_rule_for_the_epoch_is_a_setting() -> None:
+    last = regressor(settings={**SMALL, "protocol": {"rule": "last_epoch"}}, epochs=3).fit(SMILES, LENGTH)
+    assert [run.checkpoint.position.epoch for run in last.runs_] == [3] * len(last.runs_)
+    searched = regressor().set_params(protocol__rule="last_epoch")
+    assert searched.settings["protocol"] == {"rule": "last_epoch"}
+    with pytest.raises(ValueError, match="protocol__NAME"):
+        regressor().set_params(nonsense__rule="last_epoch")
+
+
 @pytest.mark.parametrize(
     ("make", "says"),
     [
@@ -160,6 +180,13 @@ def test_unreadable_inputs() -> None:
         (lambda: regressor(members=0).fit(SMILES, LENGTH), "members = 0"),
         (lambda: regressor(validation=1.0).fit(SMILES, LENGTH), "validation = 1"),
         (lambda: regressor().fit(SMILES, np.full(24, np.nan)), "Every label in y is missing"),
+        (lambda: regressor().fit(SMILES, ["long"] * 24), "y does not hold numbers"),
+        (lambda: regressor(members=1.5).fit(SMILES, LENGTH), "members = 1.5"),
+        (lambda: classifier().fit(SMILES, np.zeros((24, 2))), "nothing can be learned"),
+        (lambda: classifier().fit(SMILES, [["a", "b"]] * 24), "y does not hold numbers"),
+        (lambda: classifier().fit(SMILES, np.linspace(0, 1, 24)), "numbers with fractions"),
+        (lambda: classifier().fit(SMILES, [1, "x"] * 12), "mixes texts and numbers"),
+        (lambda: regressor(settings={"protocol": {"bogus": 3}}).fit(SMILES, LENGTH), "protocol.bogus"),
     ],
 )
 def test_nonsense_is_refused(make: Any, says: str) -> None:

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
+from adgcl.core.config import build
 from adgcl.core.errors import DataError
 from adgcl.core.schema import Task
 from adgcl.data.dataset import Dataset
@@ -21,6 +22,7 @@ from adgcl.experiments.planning import Request, plan
 from adgcl.graphs.chem.molecules import NoMoleculesError
 from adgcl.graphs.chem.unreadable import is_missing
 from adgcl.methods.supervised import Supervised
+from adgcl.protocols.finetune import FinetuneConfig
 from adgcl.training.device import scoped_threads
 from adgcl.training.export import align
 from adgcl.training.fitting import fit_features
@@ -66,7 +68,8 @@ class _Predictor(GraphEstimator):
         source = self._source(X)
         dataset = source.load()
         asked = self._flags(start_from=str(self.start_from or ""))
-        asked["protocol"] = {"patience": self.patience, **asked.get("protocol", {}), "name": "finetune"}
+        asked["protocol"] = {"patience": self.patience, **asked.get("protocol", {}), "name": FinetuneConfig().name}
+        build(FinetuneConfig, asked["protocol"], "protocol")  # a plan would pass over names that it does not know
         planned = plan(dataset, Request("supervised", flags=asked))
         dataset = source.seen_through(dataset, planned.run.data)
         self._report_bad_rows(dataset)

@@ -27,11 +27,34 @@ def test_decimal_commas_between_semicolons(tmp_path: Path) -> None:
 
 
 def test_truth_values_and_numbers_that_mean_the_same_are_yes_or_no(tmp_path: Path) -> None:
-    dataset = read(tmp_path, "smiles,y\nCCO,1.0\nCC,0.0\nC,TRUE\nCCC,False\nCCCC,\n")
+    dataset = read(tmp_path, "smiles,y\nCCO,1.0\nCC,0.0\nC,TRUE\nCCC,False\nCCCC,\n", label_columns="y")
     assert dataset.task.kind == "binary"
     assert np.array_equal(dataset.store.y[:, 0], [1, 0, 1, 0, np.nan], equal_nan=True)
     with pytest.raises(DataError, match="'TRUE' of 'y' is not a number"):
         read(tmp_path, "smiles,y\nCCO,1.5\nCC,0.0\nC,TRUE\n")
+
+
+def test_words_for_missing_labels_can_be_classes_next_to_other_words(tmp_path: Path) -> None:
+    classes = read(tmp_path, "smiles,y\nC,none\nCC,mild\nCCC,severe\nCCCC,None\nCCCCC,\nCO,NA\n", label_columns="y")
+    assert classes.task.names == ("None", "mild", "none", "severe")
+    assert np.isnan(classes.store.y[:, 0]).tolist() == [False] * 4 + [True] * 2
+    signs = read(tmp_path, "smiles,y\nC,+\nCC,-\nCCC,\n", label_columns="y")
+    assert signs.task.kind == "binary" and np.array_equal(signs.store.y[:, 0], [1, 0, np.nan], equal_nan=True)
+    for text in ("smiles,y\nC,1.5\nCC,none\nCCC,-\n", "smiles,y\nC,yes\nCC,none\nCCC,-\nCO,no\n"):
+        assert np.isnan(read(tmp_path, text).store.y[1:3, 0]).all(), (
+            "next to numbers, or to yes and no, nobody means a class"
+        )
+
+
+@pytest.mark.parametrize(
+    "label, says, advice",
+    [("2.1e300", "too large", "another unit"), ("inf", "too large", "another unit"), (">5", "not a number", "Limits"),
+     ("~ 7.5", "not a number", "Limits"), ("five", "not a number", "--task multiclass")],
+)  # fmt: skip
+def test_labels_that_cannot_be_learned_are_named_with_their_line(tmp_path: Path, label: str, says: str, advice: str):
+    with pytest.raises(DataError, match=rf"table.csv, line 3: the label '.*' of 'y' is {says}") as error:
+        read(tmp_path, f"smiles,y\nC,1.5\nCC,{label}\nCCC,2.5\n")
+    assert advice in str(error.value)
 
 
 def test_without_header_the_semicolon_is_still_the_delimiter(tmp_path: Path) -> None:
