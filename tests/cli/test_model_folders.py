@@ -87,6 +87,7 @@ def test_coverage_is_about_numbers(run: Run) -> None:
     rows = [f"{'C' * (1 + i)}{'NO'[i % 2]},{('no', 'yes')[i % 2]}" for i in range(24)]
     Path("new.csv").write_text("smiles,active\n" + "\n".join(rows) + "\n")
     words = ("finetune", "none", "new.csv", "--label-column", "active", "--epochs", 1, "--folds", 3, *SMALL)
-    assert run(*words, "--out", "m").code == 0
+    done = run(*words, "--out", "m")
+    assert done.code == 0 and "calibrated by the other folds" in done.out
     refused = run("predict", "m", "new.csv", "--coverage", 0.95, "--out", "p.csv")
     assert refused.code == 1 and "predicts classes" in refused.err and not Path("p.csv").exists()

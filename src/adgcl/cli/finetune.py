@@ -207,7 +207,8 @@ def checks(about: dict[str, Any]) -> list[str]:
     checked = about["calibration"]["checked"]
     if isinstance(checked, dict):
         before, after = checked["brier_before"], checked["brier_after"]
-        return [f"Brier score on test data: {before:.4f}, calibrated on validation data {after:.4f} (low is good)."]
+        how = "by the other folds" if about["split"].endswith("folds") else "on validation data"
+        return [f"Brier score on test data: {before:.4f}, calibrated {how} {after:.4f} (low is good)."]
     lines = []
     for name, one in zip(about["labels"], checked):
         if one["coverage"] is not None:
