@@ -75,7 +75,7 @@ def test_duplicates_are_counted_however_they_are_written() -> None:
     split = {"train": np.arange(5), "valid": np.arange(5, 8), "test": np.arange(8, 11)}
     parted = Dataset(dataset.name, dataset.store, dataset.origin, split=split, smiles=dataset.smiles)
     found = find_duplicates(parted)
-    assert found.across_parts == 1 and "also in the training part" in str(found)
+    assert found.across_parts == 1 and "both in the training part" in str(found)
 
 
 def test_any_data_can_be_divided_anew(data_dir: Path) -> None:
