@@ -80,7 +80,7 @@ def predict_dataset(
     store = fit_features(dataset.store, model.spec)
     answers = ask(model.members, store, on_predicted)
     distance = model.domain.distances(answers.embedding)
-    numbers = {**_answers(model, answers, coverage), "distance": distance}
+    numbers = {**_answers(model, answers, distance, coverage), "distance": distance}
     ids, matrix = align(dataset, np.stack(list(numbers.values()), axis=1))
     columns: dict[str, Column] = dict(zip(numbers, matrix.T))
     if model.task.kind == "multiclass":
@@ -117,10 +117,10 @@ def problems(dataset: Dataset, count: int) -> Column:
     return texts
 
 
-def _answers(model: Model, answers: Answers, coverage: float) -> dict[str, Floats]:
+def _answers(model: Model, answers: Answers, distance: Floats, coverage: float) -> dict[str, Floats]:
     """The columns of numbers that the task has."""
     if model.task.kind == "regression":
-        return _values(model, answers, coverage)
+        return _values(model, answers, distance, coverage)
     probability = calibrated(answers.mean, model.calibrations, model.task)
     if model.task.kind == "multiclass":
         names = model.about["classes"]
@@ -133,11 +133,11 @@ def _answers(model: Model, answers: Answers, coverage: float) -> dict[str, Float
     return made
 
 
-def _values(model: Model, answers: Answers, coverage: float) -> dict[str, Floats]:
+def _values(model: Model, answers: Answers, distance: Floats, coverage: float) -> dict[str, Floats]:
     made: dict[str, Floats] = {}
     taken = {*_RESERVED, *(f"{name}_{ending}" for name in model.labels for ending in ("std", "low", "high"))}
     for name, bands, mean, spread in zip(model.labels, model.intervals, answers.mean.T, answers.spread.T):
-        half = bands.half_width(coverage, spread)
+        half = bands.half_width(coverage, spread, distance)
         column = f"{name}_value" if name in taken else name
         made |= {column: mean, f"{name}_std": spread, f"{name}_low": mean - half, f"{name}_high": mean + half}
     return made

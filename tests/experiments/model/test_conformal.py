@@ -7,21 +7,24 @@ import pytest
 
 from adgcl.experiments.model.conformal import Intervals, fit_intervals, interval_loss
 
+World = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 
-def world(count: int, seed: int, informative: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Values whose noise grows with the spread of the members, or has nothing to do with it."""
+
+def world(count: int, seed: int, informative: str = "spread") -> World:
+    """Values, predictions, spreads and distances; the noise grows with one of the last two, or with neither."""
     random = np.random.default_rng(seed)
-    noise, spread = random.uniform(0.2, 3.0, count), random.uniform(0.2, 3.0, count)
+    noise, *other = (random.uniform(0.2, 3.0, count) for _ in range(3))
     mean = random.normal(0, 5, count)
-    return mean + random.normal(0, noise), mean, noise if informative else spread
+    spread, distance = (noise if informative == name else other[i] for i, name in enumerate(("spread", "distance")))
+    return mean + random.normal(0, noise), mean, spread, distance
 
 
-@pytest.mark.parametrize("informative", [True, False])
+@pytest.mark.parametrize("informative", ["spread", "distance", "neither"])
 @pytest.mark.parametrize("coverage", [0.5, 0.9, 0.95])
-def test_bands_hold_the_promised_share_of_new_values(informative: bool, coverage: float) -> None:
+def test_bands_hold_the_promised_share_of_new_values(informative: str, coverage: float) -> None:
     bands = fit_intervals(*world(5000, 0, informative))
-    y, mean, spread = world(20_000, 1, informative)
-    inside = np.abs(y - mean) <= bands.half_width(coverage, spread)
+    y, mean, *signals = world(20_000, 1, informative)
+    inside = np.abs(y - mean) <= bands.half_width(coverage, *signals)
     assert inside.mean() == pytest.approx(coverage, abs=0.03)
 
 
@@ -30,39 +33,46 @@ def test_the_promise_holds_on_average_over_small_calibration_sets() -> None:
     covered = []
     for seed in range(300):
         bands = fit_intervals(*world(19, seed))
-        y, mean, spread = world(200, 10_000 + seed)
-        covered.append((np.abs(y - mean) <= bands.half_width(0.9, spread)).mean())
+        y, mean, *signals = world(200, 10_000 + seed)
+        covered.append((np.abs(y - mean) <= bands.half_width(0.9, *signals)).mean())
     assert np.mean(covered) == pytest.approx(0.9, abs=0.015)
 
 
-def test_bands_adapt_where_the_spread_says_something() -> None:
-    assert fit_intervals(*world(500, 0, informative=True)).floor is not None
-    assert fit_intervals(*world(500, 0, informative=False)).floor is None
-    y, mean, spread = world(5000, 1)
+@pytest.mark.parametrize("signal", ["spread", "distance"])
+def test_bands_adapt_to_what_says_something(signal: str) -> None:
+    adaptive = fit_intervals(*world(500, 0, signal))
+    assert adaptive.floor is not None and adaptive.by == signal
+    assert fit_intervals(*world(500, 0, "neither")).floor is None
+    y, mean, *signals = world(5000, 1, signal)
+    nothing = np.full(500, np.nan)
+    plain = fit_intervals(*world(500, 0, signal)[:2], nothing, nothing)
+    widths = [bands.half_width(0.9, *signals) for bands in (adaptive, plain)]
     residual = np.abs(y - mean)
-    adaptive, plain = fit_intervals(*world(500, 0)), fit_intervals(*world(500, 0)[:2], np.full(500, np.nan))
-    widths = [bands.half_width(0.9, spread) for bands in (adaptive, plain)]
     assert interval_loss(residual, widths[0], 0.9) < interval_loss(residual, widths[1], 0.9)
 
 
+def test_bands_of_models_that_were_made_before_distances_counted_are_read() -> None:
+    bands = Intervals.from_json({"scores": [1.0, 2.0], "floor": 0.5})
+    assert bands.half_width(0.5, np.array([1.5]), np.array([9.0])).tolist() == [4.0], "2 (0.5 + 1.5)"
+
+
 def test_one_member_and_missing_labels() -> None:
-    y, mean, _ = world(100, 0)
+    y, mean, *_ = world(100, 0)
     y[:40] = np.nan
-    bands = fit_intervals(y, mean, np.full(100, np.nan))
+    nothing = np.full(100, np.nan)
+    bands = fit_intervals(y, mean, nothing, nothing)
     assert len(bands.scores) == 60 and bands.floor is None
-    assert (
-        bands.half_width(0.9, np.full(3, np.nan)).shape == (3,) and np.isfinite(bands.half_width(0.9, np.ones(1))).all()
-    )
+    assert np.isfinite(bands.half_width(0.9, nothing[:3], nothing[:3])).tolist() == [True] * 3
     assert list(bands.scores) == sorted(bands.scores)
     assert Intervals.from_json(bands.to_json()) == bands
 
 
 def test_a_label_without_held_out_values_has_no_band() -> None:
-    assert np.isnan(Intervals(()).half_width(0.9, np.ones(3))).all()
+    assert np.isnan(Intervals(()).half_width(0.9, np.ones(3), np.ones(3))).all()
 
 
 def test_too_much_cannot_be_promised() -> None:
     bands = Intervals((1.0,) * 19)
-    assert bands.half_width(0.95, np.zeros(1)).tolist() == [1.0]
-    assert np.isnan(bands.half_width(0.96, np.zeros(1))).all()
+    assert bands.half_width(0.95, np.zeros(1), np.zeros(1)).tolist() == [1.0]
+    assert np.isnan(bands.half_width(0.96, np.zeros(1), np.zeros(1))).all()
     assert bands.most == 0.95 and bands.promises(0.95) and not bands.promises(0.96)

@@ -23,14 +23,18 @@ COVERAGE = 0.9
 
 @dataclass(frozen=True, eq=False)
 class HeldOut:
-    """Predictions for graphs that no member behind them has learned from, their spread, and the labels."""
+    """Predictions for graphs that no member behind them has learned from, their spread, distances, and the labels.
+
+    Distances, one for each graph, are those to the training graphs; NaN where these hold the graphs themselves (folds).
+    """
 
     mean: Floats
     spread: Floats
+    distance: Floats
     y: Floats
 
     def at(self, rows: np.ndarray) -> HeldOut:
-        return HeldOut(self.mean[rows], self.spread[rows], self.y[rows])
+        return HeldOut(self.mean[rows], self.spread[rows], self.distance[rows], self.y[rows])
 
 
 # What a calibration is fitted on, and the graphs that check it.
@@ -57,26 +61,24 @@ def calibrated(probability: Floats, calibrations: Sequence[Calibration], task: T
 
 def _intervals(fitting: HeldOut, checks: Sequence[Check]) -> dict[str, Any]:
     tried = [_bands(fit) for fit, _ in checks]
-    checked = []
-    for task in range(fitting.y.shape[1]):
-        columns = [
-            (fitted[task], p.y[:, task], p.mean[:, task], p.spread[:, task]) for fitted, (_, p) in zip(tried, checks)
-        ]
-        checked.append(_covered(columns))
+    parts = [part for _, part in checks]
+    checked = [_covered([bands[task] for bands in tried], parts, task) for task in range(fitting.y.shape[1])]
     return {"intervals": [one.to_json() for one in _bands(fitting)], "checked": checked}
 
 
 def _bands(part: HeldOut) -> list[Intervals]:
-    return [fit_intervals(*columns) for columns in zip(part.y.T, part.mean.T, part.spread.T)]
+    return [fit_intervals(*columns, part.distance) for columns in zip(part.y.T, part.mean.T, part.spread.T)]
 
 
-def _covered(columns: Sequence[tuple[Intervals, Floats, Floats, Floats]]) -> dict[str, Any]:
-    """The share of labels within bands of 90 %, and the bands' mean width; nothing where labels are too few."""
-    known = np.concatenate([~np.isnan(y) for _, y, _, _ in columns])
-    if not known.any() or not all(fitted.promises(COVERAGE) for fitted, *_ in columns):
+def _covered(bands: Sequence[Intervals], parts: Sequence[HeldOut], task: int) -> dict[str, Any]:
+    """The share of a task's labels within bands of 90 %, and their mean width; nothing where labels are too few."""
+    y = np.concatenate([part.y[:, task] for part in parts])
+    known = ~np.isnan(y)
+    if not known.any() or not all(one.promises(COVERAGE) for one in bands):
         return {"coverage": None, "labels": int(known.sum())}
-    half = np.concatenate([fitted.half_width(COVERAGE, spread) for fitted, _, _, spread in columns])[known]
-    residual = np.concatenate([np.abs(y - mean) for _, y, mean, _ in columns])[known]
+    pairs = zip(bands, parts, strict=True)
+    half = np.concatenate([one.half_width(COVERAGE, part.spread[:, task], part.distance) for one, part in pairs])[known]
+    residual = np.abs(y - np.concatenate([part.mean[:, task] for part in parts]))[known]
     return {
         "asked": COVERAGE,
         "coverage": round(float((residual <= half).mean()), 4),

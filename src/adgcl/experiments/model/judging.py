@@ -33,9 +33,9 @@ class Judged:
 def judge_model(dataset: Dataset, plan: Plan, members: Sequence[Supervised]) -> Judged:
     """What the members are worth together."""
     store, task = fit_features(dataset.store, members[0].spec), dataset.task
-    valid, test = (_held_out(store, plan, members, which) for which in ("valid", "test"))
     learned = np.unique(np.concatenate([member.part.train for member in plan.members]))
     domain = fit_domain(ask(members[:1], store.select(learned)).embedding)
+    valid, test = (_held_out(store, plan, members, which, domain) for which in ("valid", "test"))
     scores = {name: _score(task, part) for name, part in (("valid", valid), ("test", test))}
     if plan.shared:
         calibration = calibrate_on(task, valid, [(valid, test)])
@@ -44,16 +44,16 @@ def judge_model(dataset: Dataset, plan: Plan, members: Sequence[Supervised]) -> 
     return Judged(scores, calibration, domain)
 
 
-def _held_out(store: GraphStore, plan: Plan, members: Sequence[Supervised], which: str) -> HeldOut:
+def _held_out(store: GraphStore, plan: Plan, members: Sequence[Supervised], which: str, domain: Domain) -> HeldOut:
     """On shared parts all members speak; else each member about the graphs that were held out from it."""
     assert store.y is not None
     parts = held_out(plan, which)
     if plan.shared:
         answers = ask(members, store.select(parts[0]))
-        return HeldOut(answers.mean, answers.spread, store.y[parts[0]])
+        return HeldOut(answers.mean, answers.spread, domain.distances(answers.embedding), store.y[parts[0]])
     each = [ask([member], store.select(ids)) for member, ids in zip(members, parts, strict=True)]
     mean, spread = (np.concatenate([getattr(one, name) for one in each]) for name in ("mean", "spread"))
-    return HeldOut(mean, spread, store.y[np.concatenate(parts)])
+    return HeldOut(mean, spread, np.full(len(mean), np.nan), store.y[np.concatenate(parts)])
 
 
 def _score(task: Task, part: HeldOut) -> float | None:
