@@ -11,6 +11,7 @@ from adgcl.core.errors import CheckpointError
 from adgcl.core.files import atomic_write, ensure_folder
 from adgcl.core.provenance import available_cores
 from adgcl.core.records import Record
+from adgcl.core.words import counted
 from adgcl.experiments.evaluation import Judged, Watcher, Work, evaluate_loaded
 from adgcl.experiments.planning import Request
 from adgcl.experiments.source import LoadedSource, Source
@@ -55,7 +56,7 @@ def quickstart(
     floor = judge("an untrained encoder as a baseline", Request("random_init", flags=published), 1)
     yardstick = judge("fingerprints (ECFP) for comparison", Request("ecfp", flags=published), 1, SEEDS[:1])
     asked = Request("adgcl", flags={**published, "training": {"epochs": epochs}})
-    title = f"AD-GCL: {len(SEEDS)} seeds, {epochs} epochs each"
+    title = f"AD-GCL: {len(SEEDS)} seeds, {counted(epochs, 'epoch')} each"
     trained = judge(title, asked, min(available_cores(), len(SEEDS)))
     _leave_run(trained.jobs[0].folder, folder)
     records = [*floor.records, *yardstick.records, *trained.records]
