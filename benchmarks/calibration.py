@@ -160,8 +160,8 @@ what the others teach. `python -m benchmarks.calibration --work DIR` writes this
 _PROBABILITIES = """
 A band of 90 % holds 90 % of the labels on average if test molecules are drawn like those that set the bands. Split by
 scaffold they have other scaffolds, so a few per cent more or less are no surprise. An eighth of the validation part of
-moleculenet-freesolv are derivatives of uracil, of which none is in training and one in the test part; on these the
-models err by up to 6 to 8 kcal/mol, so the bands are wider than most test molecules need.
+moleculenet-freesolv are derivatives of uracil, of which none is in training and one in the test part; in the validation
+part the models err on them by up to 6 to 8 kcal/mol, so the bands are wider than most test molecules need.
 
 ## Probabilities for classes
 """
