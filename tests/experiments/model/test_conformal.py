@@ -10,6 +10,11 @@ from adgcl.experiments.model.conformal import Intervals, fit_intervals, interval
 World = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 
 
+def bands_of(values: World) -> Intervals:
+    """Bands from values that were held out one by one."""
+    return fit_intervals(*values, np.arange(len(values[0])))
+
+
 def world(count: int, seed: int, informative: str = "spread") -> World:
     """Values, predictions, spreads and distances; the noise grows with one of the last two, or with neither."""
     random = np.random.default_rng(seed)
@@ -22,7 +27,7 @@ def world(count: int, seed: int, informative: str = "spread") -> World:
 @pytest.mark.parametrize("informative", ["spread", "distance", "neither"])
 @pytest.mark.parametrize("coverage", [0.5, 0.9, 0.95])
 def test_bands_hold_the_promised_share_of_new_values(informative: str, coverage: float) -> None:
-    bands = fit_intervals(*world(5000, 0, informative))
+    bands = bands_of(world(5000, 0, informative))
     y, mean, *signals = world(20_000, 1, informative)
     inside = np.abs(y - mean) <= bands.half_width(coverage, *signals)
     assert inside.mean() == pytest.approx(coverage, abs=0.03)
@@ -32,7 +37,7 @@ def test_the_promise_holds_on_average_over_small_calibration_sets() -> None:
     """19 held-out values: the 18th smallest score gives 90 % on average, by exchangeability."""
     covered = []
     for seed in range(300):
-        bands = fit_intervals(*world(19, seed))
+        bands = bands_of(world(19, seed))
         y, mean, *signals = world(200, 10_000 + seed)
         covered.append((np.abs(y - mean) <= bands.half_width(0.9, *signals)).mean())
     assert np.mean(covered) == pytest.approx(0.9, abs=0.015)
@@ -40,12 +45,12 @@ def test_the_promise_holds_on_average_over_small_calibration_sets() -> None:
 
 @pytest.mark.parametrize("signal", ["spread", "distance"])
 def test_bands_adapt_to_what_says_something(signal: str) -> None:
-    adaptive = fit_intervals(*world(500, 0, signal))
+    adaptive = bands_of(world(500, 0, signal))
     assert adaptive.floor is not None and adaptive.by == signal
-    assert fit_intervals(*world(500, 0, "neither")).floor is None
+    assert bands_of(world(500, 0, "neither")).floor is None
     y, mean, *signals = world(5000, 1, signal)
     nothing = np.full(500, np.nan)
-    plain = fit_intervals(*world(500, 0, signal)[:2], nothing, nothing)
+    plain = bands_of((*world(500, 0, signal)[:2], nothing, nothing))
     widths = [bands.half_width(0.9, *signals) for bands in (adaptive, plain)]
     residual = np.abs(y - mean)
     assert interval_loss(residual, widths[0], 0.9) < interval_loss(residual, widths[1], 0.9)
@@ -60,7 +65,7 @@ def test_one_member_and_missing_labels() -> None:
     y, mean, *_ = world(100, 0)
     y[:40] = np.nan
     nothing = np.full(100, np.nan)
-    bands = fit_intervals(y, mean, nothing, nothing)
+    bands = bands_of((y, mean, nothing, nothing))
     assert len(bands.scores) == 60 and bands.floor is None
     assert np.isfinite(bands.half_width(0.9, nothing[:3], nothing[:3])).tolist() == [True] * 3
     assert list(bands.scores) == sorted(bands.scores)

@@ -19,7 +19,7 @@ def values(seed: int = 0, count: int = sum(SIZES)) -> HeldOut:
     mean = random.normal(size=(count, 2))
     y = mean + random.normal(scale=[0.3, 2.0], size=(count, 2))
     y[::7, 1] = np.nan
-    return HeldOut(mean, np.full_like(mean, np.nan), random.uniform(0, 2, count), y)
+    return HeldOut(mean, np.full_like(mean, np.nan), random.uniform(0, 2, count), y, np.arange(count))
 
 
 def answers(seed: int = 0, count: int = sum(SIZES)) -> HeldOut:
@@ -27,7 +27,8 @@ def answers(seed: int = 0, count: int = sum(SIZES)) -> HeldOut:
     random = np.random.default_rng(seed)
     truth = random.uniform(0.1, 0.9, (count, 1))
     y = (random.uniform(size=(count, 1)) < truth).astype(float)
-    return HeldOut(1 / (1 + (1 / truth - 1) ** 3), np.full_like(y, np.nan), np.full(count, np.nan), y)
+    too_sure = 1 / (1 + (1 / truth - 1) ** 3)
+    return HeldOut(too_sure, np.full_like(y, np.nan), np.full(count, np.nan), y, np.arange(count))
 
 
 def folds() -> list[np.ndarray]:
@@ -43,7 +44,7 @@ def test_every_fold_checks_the_bands_of_the_others() -> None:
         for ids in folds():
             others = np.setdiff1d(np.arange(sum(SIZES)), ids)
             columns = (part.y[others, task], part.mean[others, task], part.spread[others, task])
-            bands = fit_intervals(*columns, part.distance[others])
+            bands = fit_intervals(*columns, part.distance[others], part.group[others])
             for one in ids[~np.isnan(part.y[ids, task])]:
                 half = bands.half_width(0.9, part.spread[[one], task], part.distance[[one]])[0]
                 inside.append(abs(part.y[one, task] - part.mean[one, task]) <= half)
@@ -52,7 +53,8 @@ def test_every_fold_checks_the_bands_of_the_others() -> None:
         assert checked["labels"] == len(inside) == int((~np.isnan(part.y[:, task])).sum())
         assert checked["coverage"] == pytest.approx(np.mean(inside), abs=1e-4)
         assert checked["mean_width"] == pytest.approx(np.mean(widths), rel=1e-5)
-        shipped = fit_intervals(part.y[:, task], part.mean[:, task], part.spread[:, task], part.distance)
+        columns = (part.y[:, task], part.mean[:, task], part.spread[:, task])
+        shipped = fit_intervals(*columns, part.distance, part.group)
         assert found["intervals"][task] == shipped.to_json(), "the model's own bands use every graph once"
 
 
@@ -84,7 +86,7 @@ def test_classes_are_checked_on_the_graphs_of_the_check() -> None:
     random = np.random.default_rng(0)
     mean = random.dirichlet(np.ones(3), 90)
     y = np.array([[random.choice(3, p=row)] for row in mean], dtype=float)
-    part = HeldOut(mean, np.full_like(mean, np.nan), np.full(90, np.nan), y)
+    part = HeldOut(mean, np.full_like(mean, np.nan), np.full(90, np.nan), y, np.arange(90))
     found = calibrate_on(
         Task("multiclass", 1, 3), part.at(np.arange(60)), [(part.at(np.arange(60)), part.at(np.arange(60, 90)))]
     )

@@ -16,7 +16,7 @@ import numpy as np
 from adgcl.core.schema import Task
 from adgcl.experiments.model.calibration import Calibration, brier, calibrate, calibrate_classes, reliability
 from adgcl.experiments.model.conformal import Intervals, fit_intervals
-from adgcl.protocols.solvers.arrays import Floats
+from adgcl.protocols.solvers.arrays import Floats, Ints
 
 COVERAGE = 0.9
 
@@ -26,15 +26,17 @@ class HeldOut:
     """Predictions for graphs that no member behind them has learned from, their spread, distances, and the labels.
 
     Distances, one for each graph, are those to the training graphs; NaN where these hold the graphs themselves (folds).
+    Graphs of the same `group` were held out together.
     """
 
     mean: Floats
     spread: Floats
     distance: Floats
     y: Floats
+    group: Ints
 
     def at(self, rows: np.ndarray) -> HeldOut:
-        return HeldOut(self.mean[rows], self.spread[rows], self.distance[rows], self.y[rows])
+        return HeldOut(self.mean[rows], self.spread[rows], self.distance[rows], self.y[rows], self.group[rows])
 
 
 # What a calibration is fitted on, and the graphs that check it.
@@ -67,7 +69,8 @@ def _intervals(fitting: HeldOut, checks: Sequence[Check]) -> dict[str, Any]:
 
 
 def _bands(part: HeldOut) -> list[Intervals]:
-    return [fit_intervals(*columns, part.distance) for columns in zip(part.y.T, part.mean.T, part.spread.T)]
+    columns = zip(part.y.T, part.mean.T, part.spread.T, strict=True)
+    return [fit_intervals(*column, part.distance, part.group) for column in columns]
 
 
 def _covered(bands: Sequence[Intervals], parts: Sequence[HeldOut], task: int) -> dict[str, Any]:

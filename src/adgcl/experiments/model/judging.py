@@ -13,11 +13,12 @@ from adgcl.data.dataset import Dataset
 from adgcl.experiments.model.domain import Domain, fit_domain
 from adgcl.experiments.model.ensemble import ask
 from adgcl.experiments.model.held_out import HeldOut, across_folds, calibrate_on
-from adgcl.experiments.model.members import Plan, held_out
+from adgcl.experiments.model.members import Plan, held_out, held_out_groups
 from adgcl.graphs.store.store import GraphStore
 from adgcl.methods.supervised import Supervised
 from adgcl.protocols.fold_training import scorable
 from adgcl.protocols.parts import score_part
+from adgcl.protocols.solvers.arrays import Ints
 from adgcl.training.fitting import fit_features
 
 
@@ -34,8 +35,8 @@ def judge_model(dataset: Dataset, plan: Plan, members: Sequence[Supervised]) -> 
     """What the members are worth together."""
     store, task = fit_features(dataset.store, members[0].spec), dataset.task
     learned = np.unique(np.concatenate([member.part.train for member in plan.members]))
-    domain = fit_domain(ask(members[:1], store.select(learned)).embedding)
-    valid, test = (_held_out(store, plan, members, which, domain) for which in ("valid", "test"))
+    domain, group = fit_domain(ask(members[:1], store.select(learned)).embedding), held_out_groups(dataset, plan)
+    valid, test = (_held_out(store, plan, members, which, domain, group) for which in ("valid", "test"))
     scores = {name: _score(task, part) for name, part in (("valid", valid), ("test", test))}
     if plan.shared:
         calibration = calibrate_on(task, valid, [(valid, test)])
@@ -44,16 +45,21 @@ def judge_model(dataset: Dataset, plan: Plan, members: Sequence[Supervised]) -> 
     return Judged(scores, calibration, domain)
 
 
-def _held_out(store: GraphStore, plan: Plan, members: Sequence[Supervised], which: str, domain: Domain) -> HeldOut:
+def _held_out(
+    store: GraphStore, plan: Plan, members: Sequence[Supervised], which: str, domain: Domain, group: Ints
+) -> HeldOut:
     """On shared parts all members speak; else each member about the graphs that were held out from it."""
     assert store.y is not None
     parts = held_out(plan, which)
+    rows = parts[0] if plan.shared else np.concatenate(parts)
     if plan.shared:
-        answers = ask(members, store.select(parts[0]))
-        return HeldOut(answers.mean, answers.spread, domain.distances(answers.embedding), store.y[parts[0]])
-    each = [ask([member], store.select(ids)) for member, ids in zip(members, parts, strict=True)]
-    mean, spread = (np.concatenate([getattr(one, name) for one in each]) for name in ("mean", "spread"))
-    return HeldOut(mean, spread, np.full(len(mean), np.nan), store.y[np.concatenate(parts)])
+        answers = ask(members, store.select(rows))
+        mean, spread, distance = answers.mean, answers.spread, domain.distances(answers.embedding)
+    else:
+        each = [ask([member], store.select(ids)) for member, ids in zip(members, parts, strict=True)]
+        mean, spread = (np.concatenate([getattr(one, name) for one in each]) for name in ("mean", "spread"))
+        distance = np.full(len(mean), np.nan)
+    return HeldOut(mean, spread, distance, store.y[rows], group[rows])
 
 
 def _score(task: Task, part: HeldOut) -> float | None:

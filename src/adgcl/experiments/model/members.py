@@ -10,7 +10,9 @@ from adgcl.core.errors import ConfigError, DataError
 from adgcl.core.seeds import derived_seed
 from adgcl.data.dataset import Dataset
 from adgcl.data.splits import divided
+from adgcl.graphs.chem.scaffolds import scaffolds
 from adgcl.protocols.parts import Part, fold_parts
+from adgcl.protocols.solvers.arrays import Ints
 
 DEFAULT_SEEDS = 3
 _CV_FOLDS = 5
@@ -89,3 +91,16 @@ def _with_split(dataset: Dataset, asked: str | None) -> tuple[str, Dataset]:
 def held_out(plan: Plan, which: str) -> list[np.ndarray]:
     """The validation or test graphs of every member."""
     return [getattr(member.part, which) for member in plan.members]
+
+
+def held_out_groups(dataset: Dataset, plan: Plan) -> Ints:
+    """The group in which each graph was held out: its scaffold where validation graphs share none with training graphs.
+
+    Elsewhere every graph is a group of its own. Only bands for values ask for groups.
+    """
+    alone = np.arange(len(dataset))
+    if dataset.smiles is None or dataset.task.kind != "regression" or not plan.shared:
+        return alone
+    _, scaffold = np.unique(np.array(scaffolds(dataset.smiles), dtype=str), return_inverse=True)
+    part = plan.members[0].part
+    return alone if np.isin(scaffold[part.valid], scaffold[part.train]).any() else scaffold
