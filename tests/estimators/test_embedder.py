@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import warnings
 from pathlib import Path
 
@@ -138,6 +139,17 @@ def test_save_and_load(fitted: GraphEmbedder, tmp_path: Path) -> None:
     assert as_a_run.method == "adgcl" and as_a_run.epochs == 2
     np.testing.assert_array_equal(as_a_run.transform(SMILES), fitted.transform(SMILES))
     assert clone(as_a_run).fit_transform(SMILES).shape == (10, 8)
+
+
+def test_a_loaded_embedder_stays_on_the_device_it_was_loaded_for(fitted: GraphEmbedder, tmp_path: Path) -> None:
+    fitted.save(tmp_path / "run")
+    path = tmp_path / "run" / "estimator.json"
+    path.write_text(path.read_text().replace('"auto"', '"cuda:7"'))
+    for asked, kept in (("cpu", "cpu"), (None, "auto")):
+        loaded = GraphEmbedder.load(tmp_path / "run", device=asked)
+        assert loaded.device == kept
+        again = pickle.loads(pickle.dumps(loaded))
+        np.testing.assert_array_equal(again.transform(["CCO"]), loaded.transform(["CCO"]))
 
 
 def test_load_says_what_is_wrong(fitted: GraphEmbedder, tmp_path: Path) -> None:

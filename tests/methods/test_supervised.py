@@ -71,17 +71,6 @@ def test_the_unit_of_a_target_changes_nothing():
     assert losses[0] == pytest.approx(losses[1], rel=1e-4)
 
 
-def test_a_batch_without_labels_moves_nothing():
-    y = np.where(EIGHT < 4, EIGHT % 2, np.nan)
-    store = labelled(y, Task("multiclass", num_classes=2))
-    method = trainer(store).method
-    method.step(store.batch(EIGHT), torch.Generator())  # Adam has momentum now
-    before = {name: value.clone() for name, value in method.state_dict().items()}
-    loss = method.step(store.batch(EIGHT[4:]), torch.Generator())["loss"]
-    assert loss.item() == 0
-    torch.testing.assert_close(dict(method.state_dict()), before, rtol=0, atol=0)
-
-
 def test_only_labelled_graphs_are_trained_on():
     y = np.where(EIGHT < 4, EIGHT % 2, np.nan)
     task = Task("multiclass", num_classes=2)

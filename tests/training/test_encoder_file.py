@@ -86,6 +86,18 @@ def test_it_survives_being_pickled(run: Path, toys: Dataset) -> None:
     np.testing.assert_array_equal(again.embed(toys), loaded.embed(toys))
 
 
+def test_a_file_to_pass_on_does_not_say_where_the_data_was(run: Path) -> None:
+    checkpoint = load_checkpoint(RunFolder(run).checkpoint)
+    own = replace(checkpoint, data={"name": "assay", "family": "own", "source": "/home/ada/secret/assay.csv"})
+    path = run.parent / "encoder.safetensors"
+    save_encoder(path, own)
+    assert load_checkpoint(path).data == {"name": "assay", "family": "own", "source": "assay.csv"}
+    assert b"secret" not in path.read_bytes()
+    named = replace(checkpoint, data={"name": "ZINC", "family": "zinc", "source": "github.com/zinc (data/zinc.txt)"})
+    save_encoder(path, named)
+    assert load_checkpoint(path).data["source"] == "github.com/zinc (data/zinc.txt)"
+
+
 def test_what_cannot_be_written_is_said(run: Path, tmp_path: Path) -> None:
     checkpoint = load_checkpoint(RunFolder(run).checkpoint)
     name = next(n for n, v in checkpoint.tensors.items() if n.startswith("network/encoder.") and v.dim() == 2)

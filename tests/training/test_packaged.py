@@ -23,8 +23,9 @@ def page(name: str) -> str:
     return packaged_file(name).with_suffix(".md").read_text(encoding="utf-8")
 
 
-def test_both_are_there_and_described() -> None:
+def test_both_are_there_and_described_in_plain_text() -> None:
     assert tuple(packaged_encoders()) == NAMES and all(packaged_encoders().values())
+    assert not any(mark in text for text in packaged_encoders().values() for mark in "[]()`*")
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import json
 import os
@@ -115,6 +116,32 @@ def test_ctrl_c_saves_and_says_how_to_resume(tmp_path):
     train(tmp_path / "whole").fit()
     resumed, whole = (checkpoints.load_checkpoint(tmp_path / n / "checkpoint.safetensors") for n in ("run", "whole"))
     torch.testing.assert_close(resumed.tensors, whole.tensors, rtol=0, atol=0)
+
+
+def test_the_rate_of_a_resumed_epoch_is_that_of_what_was_left_of_it(tmp_path, monkeypatch):
+    """Steps of 6, 6, 6 and 2 graphs take a second each; the first two are done when the run stops."""
+    seconds = iter(range(1000))
+
+    class Clock:
+        def start(self, epochs, steps, done): ...
+        def epoch(self, row): ...
+        def stop(self): ...
+
+        def step(self, report):
+            clock.now = next(seconds)
+            if (report.epoch, report.step, clock.stops) == (2, 2, True):
+                os.kill(os.getpid(), signal.SIGINT)
+
+    clock = Clock()
+    clock.now, clock.stops = next(seconds), True
+    monkeypatch.setattr("adgcl.training.trainer.time.monotonic", lambda: clock.now)
+    for clock.stops in (True, False):
+        trainer = train(tmp_path / "run", resume=not clock.stops, epochs=2)
+        trainer.trackers = [clock]
+        with pytest.raises(Interrupted) if clock.stops else contextlib.nullcontext():
+            trainer.fit()
+    rows = [json.loads(line) for line in (tmp_path / "run" / "metrics.jsonl").read_text().splitlines()]
+    assert [(row["seconds"], row["graphs_per_second"]) for row in rows] == [(4.0, 5.0), (5.0, 4.0)]
 
 
 def test_ctrl_c_in_the_last_evaluation_stops_what_comes_next(tmp_path):

@@ -143,7 +143,7 @@ class GraphEmbedder(TransformerMixin, GraphEstimator):  # type: ignore[misc]
 
     @classmethod
     def load(cls, folder: str | Path, device: str | None = None) -> GraphEmbedder:
-        """Open what `save` wrote, or any run folder that `adgcl pretrain` made."""
+        """Open what `save` wrote, or any run folder that `adgcl pretrain` made, on this device or the best there is."""
         run = load_run(folder, device or "auto")
         path = Path(folder) / _PARAMETERS
         try:
@@ -153,7 +153,7 @@ class GraphEmbedder(TransformerMixin, GraphEstimator):  # type: ignore[misc]
             raise CheckpointError(
                 f"{path} is damaged: {error}.", "Remove it; the run itself is in the checkpoint."
             ) from error
-        made.run_ = run
+        made.run_, made.device = run, device or "auto"
         return made
 
     @classmethod

@@ -22,9 +22,9 @@ from adgcl.data.duplicates import find_duplicates
 from adgcl.data.splits import split_digest
 from adgcl.experiments.evaluation import Watcher, Work, run_jobs
 from adgcl.experiments.model import members as membership
+from adgcl.experiments.model.about import DOMAIN
 from adgcl.experiments.model.folder import (
     ABOUT,
-    DOMAIN,
     WORK,
     check_files,
     member_file,

@@ -16,15 +16,9 @@ from adgcl.experiments.source import Source, atom_features_of
 from adgcl.graphs.chem.atoms import FeatureSet
 from adgcl.graphs.chem.molecules import molecules_to_store
 from adgcl.graphs.store.ranges import IntArray
-from adgcl.training.checkpoints import load_checkpoint
-from adgcl.training.device import keep_freed_memory, pick_device, set_threads
 from adgcl.training.export import Matrix
 from adgcl.training.run_config import DataConfig
-from adgcl.training.runs import LoadedRun
-from adgcl.training.start import encoder_weights, find_encoder, start_from
-from adgcl.training.trainer import build_method
-
-_NETWORK = "network/"
+from adgcl.training.runs import LoadedRun, load_run, open_run
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,18 +82,7 @@ def read_again(dataset: Dataset, atom_features: FeatureSet) -> Dataset:
 def open_encoder(place: str | Path, device: str = "auto") -> LoadedRun:
     """A run folder, a checkpoint, a model (its first network) or a packaged encoder, open for embedding."""
     path = Path(place)
-    found = path / member_file(0) if (path / ABOUT).exists() else find_encoder(str(place))
-    checkpoint = load_checkpoint(found)
-    keep_freed_memory()
-    set_threads(checkpoint.config.training.threads, checkpoint.config.encoder.hidden_dim)
-    own = encoder_weights(checkpoint.tensors)
-    if len(own) == sum(name.startswith(_NETWORK) for name in checkpoint.tensors):
-        # The encoder alone was kept: the rest of the method is as good as new, and not needed here.
-        method = build_method(checkpoint.config, checkpoint.spec, checkpoint.task)
-        start_from(method, checkpoint, str(place))
-    else:
-        method = checkpoint.make_method(pick_device(device))
-    return LoadedRun(path, method, checkpoint)
+    return open_run(path / member_file(0), path, device) if (path / ABOUT).exists() else load_run(path, device)
 
 
 def sampled(dataset: Dataset, count: int) -> Dataset:

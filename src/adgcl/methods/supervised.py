@@ -123,9 +123,7 @@ class Supervised(Method):
 
     def step(self, batch: GraphBatch, generator: torch.Generator) -> Metrics:
         y = batch.y
-        if y is None or bool(y.isnan().all()):
-            # Nothing to learn: neither the normalisation nor Adam's averages may change.
-            return {"loss": torch.zeros((), device=batch.device)}
+        assert y is not None  # `begin` has looked
         switch(self.encoder, training=not self.config.frozen_encoder)
         if self.task.kind == "regression":
             y = (y - self.target_mean) / self.target_scale

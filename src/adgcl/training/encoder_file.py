@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from pathlib import Path, PurePath
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -27,7 +28,14 @@ def save_encoder(path: Path, checkpoint: Checkpoint, *, half: bool = True) -> No
                 value.data = _halved(name, value.data)
     # Where the run itself started is a place on one machine; the checksum in `data` says what was there.
     config = checkpoint.config.with_training(start_from="")
-    save_networks(path, method, config, checkpoint.position, checkpoint.data)
+    save_networks(path, method, config, checkpoint.position, _without_place(checkpoint.data))
+
+
+def _without_place(data: dict[str, Any]) -> dict[str, Any]:
+    """What is known about the data, of a file only its name: its folder is nobody else's business."""
+    if data.get("family") != "own" or not isinstance(data.get("source"), str):
+        return data
+    return {**data, "source": PurePath(data["source"]).name}
 
 
 def encoder_of(checkpoint: Checkpoint) -> EncoderAlone:

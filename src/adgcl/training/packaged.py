@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
 _FOLDER = "pretrained"
 _ENDING = ".safetensors"
+_LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)")
 
 
 def packaged_folder() -> Path:
@@ -32,8 +34,8 @@ def _described(folder: Path) -> dict[str, str]:
 
 
 def _first_sentence(page: Path) -> str:
-    """The first paragraph below the title, up to its first full stop."""
+    """The first paragraph below the title, up to its first full stop, with links as their texts."""
     if not page.exists():
         return ""
-    paragraph = page.read_text(encoding="utf-8").split("\n\n")[1]
+    paragraph = _LINK.sub(r"\1", page.read_text(encoding="utf-8").split("\n\n")[1])
     return " ".join(paragraph.split()).partition(". ")[0].removesuffix(".")

@@ -61,10 +61,15 @@ class LoadedRun:
 
 def load_run(run: str | Path, device: str = "auto") -> LoadedRun:
     """Open a run folder, a checkpoint file or a packaged encoder for use, with as many threads as suit this machine."""
-    checkpoint = load_checkpoint(find_encoder(str(run)))
+    return open_run(find_encoder(str(run)), Path(run), device)
+
+
+def open_run(file: Path, place: Path, device: str = "auto") -> LoadedRun:
+    """The same for a file that is known; `place` is what a person calls it."""
+    checkpoint = load_checkpoint(file)
     keep_freed_memory()
     set_threads(0, checkpoint.config.encoder.hidden_dim)
-    return LoadedRun(Path(run), checkpoint.make_method(pick_device(device)), checkpoint)
+    return LoadedRun(place, checkpoint.make_method(pick_device(device)), checkpoint)
 
 
 def describe_data(dataset: Dataset) -> dict[str, Any]:

@@ -162,7 +162,7 @@ class Trainer:
         return self.method
 
     def _run_epoch(self, epochs: int, interrupts: Interrupts) -> None:
-        position, started = self.position, time.monotonic()
+        position, started, seen = self.position, time.monotonic(), 0
         epoch = position.epoch + 1
         order = self._order(epoch)
         size = self.config.training.batch_size
@@ -172,6 +172,7 @@ class Trainer:
             ids = order[position.step * size : None if last else (position.step + 1) * size]
             self._step(ids, epoch)
             position.step += 1
+            seen += len(ids)
             report = StepReport(epoch, epochs, position.step, self.steps, len(ids), self._tally.latest)
             for tracker in self.trackers:
                 tracker.step(report)
@@ -180,7 +181,9 @@ class Trainer:
             if position.step < self.steps:
                 self._save(force=False)
         self.method.end_epoch()
-        self._close_epoch(epoch, time.monotonic() - started)
+        # An epoch that was resumed counts as if all of it had gone as fast as what was left of it, if anything was.
+        share = seen / len(self.store) if seen else 1.0
+        self._close_epoch(epoch, (time.monotonic() - started) / share)
 
     def _step(self, ids: IntArray, epoch: int) -> None:
         batch = self.team.batch(self.store, ids, self.dropout, (epoch, self.position.step)).to(self.device)

@@ -64,6 +64,31 @@ def test_tasks_with_few_labels_borrow_and_missing_labels_do_not_count() -> None:
     assert nothing.kind == "none" and nothing(np.array([0.7])).tolist() == [0.7]
 
 
+@pytest.mark.parametrize(("ones", "zeros"), [(10, 10), (20, 4), (5, 5)])
+def test_a_few_labels_make_nothing_certain(ones: int, zeros: int) -> None:
+    """Labels that any threshold separates: no more is claimed than by Laplace's rule of succession."""
+    p = np.array([0.55] * ones + [0.45] * zeros)[:, None]
+    y = np.array([1.0] * ones + [0.0] * zeros)[:, None]
+    (map_,) = calibrate(p, y)
+    yes, no = map_(np.array([0.55, 0.45]))
+    assert 0.5 < yes and no < 0.5
+    assert max(yes, 1 - no) <= (max(ones, zeros) + 1) / (max(ones, zeros) + 2) + 1e-4
+
+
+def test_a_few_labels_of_classes_make_nothing_certain() -> None:
+    right = np.repeat([[0.5, 0.3, 0.2], [0.2, 0.5, 0.3], [0.3, 0.2, 0.5]], 2, axis=0)
+    assert calibrate_classes(right, np.repeat([0.0, 1.0, 2.0], 2))(right).max() <= 7 / 9
+    assert calibrate_classes(right[:4], np.zeros(4)).kind == "none"
+
+
+def test_classes_of_a_good_model_are_left_alone() -> None:
+    random = RNG(0)
+    right = random.dirichlet(np.ones(3), 3000)
+    y = np.array([random.choice(3, p=row) for row in right], dtype=float)
+    map_ = calibrate_classes(right, y)
+    np.testing.assert_allclose(map_(right), right, atol=0.02)
+
+
 def test_classes_share_a_temperature() -> None:
     random = RNG(0)
     logits = random.normal(0, 2, (3000, 4))

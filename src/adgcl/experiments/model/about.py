@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from adgcl.core.schema import Task
 from adgcl.core.trees import TreeError, fitted
 
+DOMAIN = "domain.safetensors"
 # A file of the model is in its folder, never elsewhere.
 PlainName = Annotated[str, Field(pattern=r"^[A-Za-z0-9_-][A-Za-z0-9._-]*$", max_length=100)]
 Score = float | None
@@ -81,5 +82,5 @@ def check_about(tree: Any) -> None:
     maps = about.calibration.intervals if task.kind == "regression" else about.calibration.probabilities
     if len(maps) != columns:
         raise TreeError(f"{len(maps)} calibrations for {columns} labels")
-    if {member.file for member in about.members} - about.files.keys():
-        raise TreeError("a member whose file has no seal")
+    if {DOMAIN, *(member.file for member in about.members)} - about.files.keys():
+        raise TreeError("a file that has no seal")

@@ -1,12 +1,13 @@
 """Calibration: probabilities that mean what they say, by a map fitted on validation predictions.
 
 Of three maps the one with the lowest cross-validated Brier score is taken: none, a temperature (one number, which keeps
-the order of molecules), or a monotone step function (isotonic regression) where there are labels enough.
+the order of molecules), or a monotone step function (isotonic regression) where there are labels enough. No map turns a
+few labels into certainty: temperatures are fitted to labels that are smoothed as Platt (1999) does.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar, Literal
 
@@ -59,28 +60,29 @@ class Calibration:
         return made
 
 
+# Makes a map from probabilities and labels.
+Maker = Callable[[Floats, Floats], Calibration]
+
+
 def calibrate(probability: Floats, y: Floats) -> list[Calibration]:
     """A map for every task from probabilities of 1 and labels, both `[n, t]` with NaN for a missing label."""
     known = ~np.isnan(y)
     all_tasks = _with_temperature(probability[known], y[known]) if _both(y[known], 1) else Calibration()
     return [
-        _best(probability[has, task], y[has, task]) if _both(y[has, task], _FEWEST_OF_CLASS) else all_tasks
+        _best_of_task(probability[has, task], y[has, task]) if _both(y[has, task], _FEWEST_OF_CLASS) else all_tasks
         for task, has in enumerate(known.T)
     ]
 
 
 def calibrate_classes(probability: Floats, y: Floats) -> Calibration:
-    """A temperature from probabilities of classes `[n, classes]` and class numbers `[n]`, NaN for a missing label."""
+    """A temperature, if it helps, from probabilities `[n, classes]` and class numbers `[n]`, NaN for a missing one."""
     known = ~np.isnan(y)
-    rows, numbers = probability[known], y[known].astype(np.int64)
-    if not len(numbers):
-        return Calibration()
-    places = np.arange(len(rows)), numbers
-
-    def loss(temperature: float) -> float:
-        return float(-np.log(np.clip(tempered_classes(rows, temperature)[places], _TINY, 1.0)).mean())
-
-    return Calibration("class_temperature", _best_temperature(loss), (), len(numbers))
+    rows, one_hot = probability[known], (y[known, None] == np.arange(probability.shape[1])).astype(np.float64)
+    if len(rows) < _FOLDS:
+        return Calibration(labels=len(rows))
+    folds = np.arange(len(rows)) % _FOLDS
+    parts = [(folds != k, folds == k) for k in range(_FOLDS)]
+    return _best([_unchanged, _with_class_temperature], rows, one_hot, parts)
 
 
 def tempered(probability: Floats, temperature: float) -> Floats:
@@ -118,31 +120,48 @@ def reliability(probability: Floats, y: Floats, bins: int = 10) -> list[dict[str
     ]
 
 
-def _best(p: Floats, y: Floats) -> Calibration:
-    makers: list[Callable[[Floats, Floats], Calibration]] = [lambda p, y: Calibration(labels=len(y)), _with_temperature]
+def _best_of_task(p: Floats, y: Floats) -> Calibration:
+    from sklearn.model_selection import StratifiedKFold
+
+    makers: list[Maker] = [_unchanged, _with_temperature]
     if _both(y, _FEWEST_FOR_STEPS):
         makers.append(_with_steps)
-    losses = [_held_out_brier(make, p, y) for make in makers]
-    if len(losses) == 3:
-        losses[2] /= _CLEARLY
+    return _best(makers, p, y, list(StratifiedKFold(_FOLDS, shuffle=True, random_state=0).split(p, y)))
+
+
+def _best(makers: Sequence[Maker], p: Floats, y: Floats, folds: Sequence[tuple[Any, Any]]) -> Calibration:
+    """The map with the lowest Brier score on the labels that it was not fitted on, fitted on all of them."""
+    losses = [
+        sum(brier(make(p[fit], y[fit])(p[held]), y[held]) * y[held].size for fit, held in folds) for make in makers
+    ]
+    if _with_steps in makers:
+        losses[makers.index(_with_steps)] /= _CLEARLY
     return makers[int(np.argmin(losses))](p, y)
 
 
-def _held_out_brier(make: Callable[[Floats, Floats], Calibration], p: Floats, y: Floats) -> float:
-    from sklearn.model_selection import StratifiedKFold
-
-    total = 0.0
-    for fit, held in StratifiedKFold(_FOLDS, shuffle=True, random_state=0).split(p, y):
-        total += brier(make(p[fit], y[fit])(p[held]), y[held]) * len(held)
-    return total / len(y)
+def _unchanged(p: Floats, y: Floats) -> Calibration:
+    return Calibration(labels=len(y))
 
 
 def _with_temperature(p: Floats, y: Floats) -> Calibration:
+    ones = y.sum()
+    target = np.where(y == 1, (ones + 1) / (ones + 2), 1 / (len(y) - ones + 2))
+
     def loss(temperature: float) -> float:
         q = tempered(p, temperature)
-        return float(-(y * np.log(q) + (1 - y) * np.log1p(-q)).mean())
+        return float(-(target * np.log(q) + (1 - target) * np.log1p(-q)).mean())
 
     return Calibration("temperature", _best_temperature(loss), (), len(y))
+
+
+def _with_class_temperature(p: Floats, y: Floats) -> Calibration:
+    count, classes = y.shape
+    target = (count * y + 1) / (count + classes)
+
+    def loss(temperature: float) -> float:
+        return float(-(target * np.log(np.clip(tempered_classes(p, temperature), _TINY, 1.0))).sum(axis=1).mean())
+
+    return Calibration("class_temperature", _best_temperature(loss), (), count)
 
 
 def _with_steps(p: Floats, y: Floats) -> Calibration:

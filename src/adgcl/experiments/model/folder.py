@@ -17,7 +17,7 @@ from adgcl.core.errors import CheckpointError
 from adgcl.core.files import write_bytes, write_json
 from adgcl.core.schema import FeatureSpec, Task
 from adgcl.core.trees import TreeError, fitted, read_json
-from adgcl.experiments.model.about import check_about
+from adgcl.experiments.model.about import DOMAIN, check_about
 from adgcl.experiments.model.calibration import Calibration
 from adgcl.experiments.model.conformal import Intervals
 from adgcl.experiments.model.domain import Domain
@@ -28,7 +28,6 @@ from adgcl.training.run_config import RunConfig
 
 FORMAT = "adgcl-model-1"
 ABOUT = "model.json"
-DOMAIN = "domain.safetensors"
 # The folder of unfinished members; it goes when the model is finished.
 WORK = "training"
 
@@ -125,7 +124,7 @@ def open_model(folder: str | Path, device: str = "auto") -> Model:
     if any((other.spec, other.task) != (first.spec, task) for other in checkpoints):
         raise _damaged(folder, "its members do not belong together")
     keep_freed_memory()
-    set_threads(first.config.training.threads, first.config.encoder.hidden_dim)
+    set_threads(0, first.config.encoder.hidden_dim)
     members = tuple(_opened(folder, checkpoint.make_method(pick_device(device))) for checkpoint in checkpoints)
     try:
         return Model(
