@@ -47,7 +47,7 @@ class Predicted:
     @property
     def outside(self) -> int:
         """How many rows are unlike what the model has learned from."""
-        return int(sum(value is False for value in self.columns["in_domain"]))
+        return int((self.columns["distance"] > 1).sum())
 
 
 def predict_data(
@@ -86,7 +86,7 @@ def predict_dataset(
     if model.task.kind == "multiclass":
         columns = {"predicted": _named(model, matrix[:, : model.task.num_classes]), **columns}
     far = columns.pop("distance")
-    columns["in_domain"] = np.array([None if np.isnan(d) else bool(d <= 1) for d in far], dtype=object)
+    columns["in_domain"] = np.where(np.isnan(far), None, (far <= 1).astype(object))
     columns["distance"] = far
     columns["problem"] = problems(dataset, len(ids))
     return Predicted(ids, columns, dataset, model, count_strangers(dataset.store, dataset.smiles), coverage)

@@ -41,7 +41,7 @@ class Cell:
 
     @property
     def tuned(self) -> bool:
-        """Whether one of several trials is chosen on validation data."""
+        """Whether one of several trials is chosen, by the scores that choose the epoch."""
         return len(self.trials) > 1
 
     @property

@@ -1,4 +1,4 @@
-"""Tuning: one of several settings is chosen on validation data; test scores of the others are never used."""
+"""Tuning: one of several settings is chosen by the scores that also choose the epoch, validation scores unless leaky."""
 
 from __future__ import annotations
 
