@@ -93,7 +93,7 @@ def page(facts: list[dict[str, Any]]) -> str:
             f"| {fact['dataset']} | {fact['parts']} | {_who(fact)} | {fact['scores']['test']:.3f} "
             f"| {checked['labels']:,} | {100 * checked['coverage']:.1f} % | {checked['mean_width']:.2f} |"
         )
-    lines += [_together(bands), _PROBABILITIES]
+    lines += [_together(bands), _ABOUT_BANDS, _PROBABILITIES]
     for fact in curves:
         checked = fact["checked"]
         labels = sum(point["labels"] for point in checked["reliability"])
@@ -122,7 +122,7 @@ def _together(bands: list[dict[str, Any]]) -> str:
             share = 100 * sum(one["coverage"] for one in checked) / len(checked)
             sentences.append(
                 f"Over the {len(checked)} models of {name} by scaffold, {share:.1f} % of the labels lie within bands; "
-                f"each has the same {labels} test labels, so one more or less is {100 / labels:.1f} points."
+                f"each has the same {labels} test labels, so a single label moves the share by {100 / labels:.1f} points."
             )
     return "\n" + " ".join(sentences) if sentences else ""
 
@@ -137,7 +137,7 @@ def _reach(fact: dict[str, Any]) -> str:
     """How far calibrated probabilities reach, and why."""
     means = [point["probability"] for point in fact["checked"]["reliability"]]
     valid, test = (100 * fact["scores"][part] for part in ("valid", "test"))
-    reach = f"The dots of the figure lie at probabilities from {min(means):.2f} to {max(means):.2f}."
+    reach = f"Mean calibrated probabilities per bin range from {min(means):.2f} to {max(means):.2f}."
     if fact["parts"] != SCAFFOLD or valid >= test:
         return reach
     return (
@@ -148,21 +148,22 @@ def _reach(fact: dict[str, Any]) -> str:
 
 _TOP = f"""# Can the predictions be trusted?
 
-Each model below is `{ENCODER}`, fine-tuned several times; the networks are one model, as `adgcl finetune`
-makes it. Split by scaffold, three seeds share a training, a validation and a test part that have no scaffold in common;
-the validation part alone sets bands and calibration, and the test part is only looked at. In folds (`--folds 5`), which
-are drawn at random, every molecule is predicted by the one network that did not see it, and each fold is checked by
-what the others teach. `python -m benchmarks.calibration --work DIR` writes this page, and
+Each model below is an ensemble made by `adgcl finetune`: several fine-tuned copies of `{ENCODER}`. Split by
+scaffold, three seeds share a training, a validation and a test part that have no scaffold in common; the validation
+part alone sets bands and calibration, and the test part only checks them. In folds (`--folds 5`), which are drawn at
+random, every molecule is predicted by the one network that did not see it, and each fold checks the bands and the
+calibration that were fitted on the other folds. `python -m benchmarks.calibration --work DIR` writes this page, and
 [transfer](transfer.md#predictions) says how bands and probabilities are made.
 
 ## Bands for regression
 """
+_ABOUT_BANDS = """
+A band of 90 % contains 90 % of the labels on average if test molecules are drawn like those that set the bands. Split by
+scaffold they have other scaffolds, so a few per cent more or less are no surprise. How wide bands are on
+moleculenet-freesolv is decided by few molecules: its validation part has only ten scaffolds, and one eighth of it are
+derivatives of uracil, on which the models err most; training has none of them and the test part has one.
+"""
 _PROBABILITIES = """
-A band of 90 % holds 90 % of the labels on average if test molecules are drawn like those that set the bands. Split by
-scaffold they have other scaffolds, so a few per cent more or less are no surprise. An eighth of the validation part of
-moleculenet-freesolv are derivatives of uracil, of which none is in training and one in the test part; in the validation
-part the models err on them by up to 6 to 8 kcal/mol, so the bands are wider than most test molecules need.
-
 ## Probabilities for classes
 """
 

@@ -1,4 +1,4 @@
-"""Tuning: one of several settings is chosen by the scores that also choose the epoch, validation scores unless leaky."""
+"""Tuning: one of several settings is chosen by the scores that choose the epoch: on validation data, unless leaky."""
 
 from __future__ import annotations
 
