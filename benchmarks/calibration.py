@@ -122,7 +122,7 @@ def _together(bands: list[dict[str, Any]]) -> str:
             share = 100 * sum(one["coverage"] for one in checked) / len(checked)
             sentences.append(
                 f"Over the {len(checked)} models of {name} by scaffold, {share:.1f} % of the labels lie within bands; "
-                f"each has the same {labels} test labels, so a single label moves the share by {100 / labels:.1f} points."
+                f"each has the same {labels} test labels, so one label moves the share by {100 / labels:.1f} points."
             )
     return "\n" + " ".join(sentences) if sentences else ""
 
@@ -158,8 +158,8 @@ calibration that were fitted on the other folds. `python -m benchmarks.calibrati
 ## Bands for regression
 """
 _ABOUT_BANDS = """
-A band of 90 % contains 90 % of the labels on average if test molecules are drawn like those that set the bands. Split by
-scaffold they have other scaffolds, so a few per cent more or less are no surprise. How wide bands are on
+A band of 90 % contains 90 % of the labels on average if test molecules are drawn like those that set the bands. Split
+by scaffold they have other scaffolds, so a few per cent more or less are no surprise. How wide bands are on
 moleculenet-freesolv is decided by few molecules: its validation part has only ten scaffolds, and one eighth of it are
 derivatives of uracil, on which the models err most; training has none of them and the test part has one.
 """
