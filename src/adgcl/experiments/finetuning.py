@@ -21,7 +21,6 @@ from adgcl.data.dataset import Dataset, Split
 from adgcl.data.duplicates import find_duplicates
 from adgcl.data.splits import split_digest
 from adgcl.experiments.evaluation import Watcher, Work, run_jobs
-from adgcl.experiments.model import members as membership
 from adgcl.experiments.model.about import DOMAIN
 from adgcl.experiments.model.folder import (
     ABOUT,
@@ -35,7 +34,7 @@ from adgcl.experiments.model.folder import (
 from adgcl.experiments.model.judging import judge_model
 from adgcl.experiments.model.labels import check_trainable, class_names, label_names
 from adgcl.experiments.model.member_jobs import MemberJob, train_member
-from adgcl.experiments.model.members import Choices
+from adgcl.experiments.model.members import Choices, Member, Roster, enrol
 from adgcl.experiments.planning import Plan, Request, plan
 from adgcl.experiments.pretraining import BAD_ROWS_FILE
 from adgcl.experiments.source import LoadedSource, Source
@@ -92,9 +91,9 @@ def finetune(
     started, choices = time.monotonic(), choices or Choices()
     dataset, planned = _settle(start, source, request, progress)
     warnings = check_trainable(dataset, task_named=source.task is not None)
-    members = membership.plan_members(dataset, source.split, choices.seeds, choices.folds, planned.run.training.seed)
-    duplicates = str(find_duplicates(dataset, _divisions(members)))
-    wanted = _identity(planned, dataset, members, choices)
+    roster = enrol(dataset, source.split, choices.seeds, choices.folds, planned.run.training.seed)
+    duplicates = str(find_duplicates(dataset, _divisions(roster)))
+    wanted = _identity(planned, dataset, roster, choices)
     with locked(ensure_folder(folder)):
         if (finished := _finished(folder, wanted)) is not None:
             return Finetuned(folder, finished, dataset, finished_before=True)
@@ -103,10 +102,10 @@ def finetune(
         if dataset.bad_rows:
             write_bad_rows(folder / BAD_ROWS_FILE, dataset.bad_rows)
         if work is None:
-            runs = _train(dataset, members, planned, folder, trackers)
+            runs = _train(dataset, roster, planned, folder, trackers)
         else:
-            runs = _train_as_jobs(source, dataset, len(members.members), planned, folder, choices, work, watcher)
-        about = _finish(folder, dataset, members, planned, runs, choices, wanted, duplicates)
+            runs = _train_as_jobs(source, dataset, len(roster.members), planned, folder, choices, work, watcher)
+        about = _finish(folder, dataset, roster, planned, runs, choices, wanted, duplicates)
         shutil.rmtree(folder / WORK, ignore_errors=True)
     return Finetuned(folder, about, dataset, time.monotonic() - started)
 
@@ -121,19 +120,17 @@ def _settle(start: str, source: Source, request: Request, progress: Any) -> tupl
     return source.seen_through(dataset, planned.run.data, progress), planned
 
 
-def _train(
-    dataset: Dataset, members: membership.Plan, planned: Plan, folder: Path, trackers: Sequence[Tracker]
-) -> list[SeedRun]:
+def _train(dataset: Dataset, roster: Roster, planned: Plan, folder: Path, trackers: Sequence[Tracker]) -> list[SeedRun]:
     """Every member after another; its best epoch is kept as a file of the model."""
-    tracker = OneRun([*trackers, *planned.run.make_trackers(folder)], len(members.members))
+    tracker = OneRun([*trackers, *planned.run.make_trackers(folder)], len(roster.members))
     runs = []
     try:
-        for number, member in enumerate(members.members):
+        for number, member in enumerate(roster.members):
             tracker.fold = number
             runs.append(train_member(dataset, member, planned, folder, number, tracker))
     except Interrupted as stopped:
         raise Interrupted(
-            f"Stopped in member {len(runs) + 1} of {len(members.members)}; the state is saved in {folder}.",
+            f"Stopped in member {len(runs) + 1} of {len(roster.members)}; the state is saved in {folder}.",
             "Run the same command again to continue.",
         ) from stopped
     finally:
@@ -167,7 +164,7 @@ def _train_as_jobs(
 def _finish(
     folder: Path,
     dataset: Dataset,
-    members: membership.Plan,
+    roster: Roster,
     planned: Plan,
     runs: list[SeedRun],
     choices: Choices,
@@ -179,7 +176,7 @@ def _finish(
     files = [member_file(number) for number in range(len(runs))]
     methods = [load_checkpoint(folder / name).make_method(device) for name in files]
     networks = [method for method in methods if isinstance(method, Supervised)]
-    judged = judge_model(dataset, members, networks)
+    judged = judge_model(dataset, roster, networks)
     save_domain(folder, judged.domain)
     task, start = dataset.task, planned.run.training.start_from
     about = {
@@ -192,11 +189,11 @@ def _finish(
         "metric": task.metric,
         "data": {**describe_data(dataset), "labelled_fingerprint": fingerprint(dataset.store), "note": duplicates},
         "mixtures": dataset.mixtures,
-        "split": members.split,
+        "split": roster.split,
         "started_from": encoder_origin(start) if start else None,
         "members": [
             {"name": member.name, "file": name, **_scores(run, planned, task.higher_is_better), **_sizes(member)}
-            for name, run, member in zip(files, runs, members.members, strict=True)
+            for name, run, member in zip(files, runs, roster.members, strict=True)
         ],
         "together": judged.scores,
         "calibration": judged.calibration,
@@ -217,22 +214,22 @@ def _scores(run: SeedRun, planned: Plan, higher: bool) -> dict[str, Any]:
     return {"epoch": counts.epoch, **scores, "seconds": run.seconds}
 
 
-def _sizes(member: membership.Member) -> dict[str, Any]:
+def _sizes(member: Member) -> dict[str, Any]:
     return {"graphs": {name: len(ids) for name, ids in member.part._asdict().items()}}
 
 
-def _divisions(members: membership.Plan) -> list[Split]:
+def _divisions(roster: Roster) -> list[Split]:
     """The parts of the members: one division if they share it."""
-    return [member.part._asdict() for member in members.members[: 1 if members.shared else None]]
+    return [member.part._asdict() for member in roster.members[: 1 if roster.shared else None]]
 
 
-def _identity(planned: Plan, dataset: Dataset, members: membership.Plan, choices: Choices) -> dict[str, Any]:
+def _identity(planned: Plan, dataset: Dataset, roster: Roster, choices: Choices) -> dict[str, Any]:
     """What must agree for a folder to be for this model."""
     return {
         **settings_of(planned.run, planned.protocol),
-        "members": [member.name for member in members.members],
-        "split": members.split,
-        "parts": [split_digest(member.part._asdict()) for member in members.members],
+        "members": [member.name for member in roster.members],
+        "split": roster.split,
+        "parts": [split_digest(member.part._asdict()) for member in roster.members],
         "task": dataset.task.to_json(),
         "unit": choices.unit,
         "data": fingerprint(dataset.store),

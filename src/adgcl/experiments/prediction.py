@@ -86,7 +86,8 @@ def predict_dataset(
     if model.task.kind == "multiclass":
         columns = {"predicted": _named(model, matrix[:, : model.task.num_classes]), **columns}
     far = columns.pop("distance")
-    columns["in_domain"] = np.where(np.isnan(far), None, (far <= 1).astype(object))
+    columns["in_domain"] = near = np.full(len(far), None, dtype=object)
+    near[~np.isnan(far)] = far[~np.isnan(far)] <= 1
     columns["distance"] = far
     columns["problem"] = problems(dataset, len(ids))
     return Predicted(ids, columns, dataset, model, count_strangers(dataset.store, dataset.smiles), coverage)

@@ -10,7 +10,7 @@ import pytest
 from adgcl.data.load import load_dataset
 from adgcl.data.splits import divided
 from adgcl.experiments.model.conformal import fit_intervals, interval_loss
-from adgcl.experiments.model.members import held_out_groups, plan_members
+from adgcl.experiments.model.members import enrol, held_out_groups
 from adgcl.graphs.chem.scaffolds import scaffold_of
 
 
@@ -71,7 +71,7 @@ def test_with_fewer_groups_than_folds_all_bands_have_one_width() -> None:
 def test_groups_are_scaffolds_where_the_split_keeps_them_apart() -> None:
     dataset = load_dataset("freesolv")
     assert dataset.smiles is not None
-    group = held_out_groups(dataset, plan_members(dataset, None, 1, None))
+    group = held_out_groups(dataset, enrol(dataset, None, 1, None))
     scaffold = [scaffold_of(smiles) for smiles in dataset.smiles]
     numbers = dict(zip(scaffold, group.tolist()))
     assert [numbers[name] for name in scaffold] == group.tolist(), "one number for each scaffold"
@@ -82,7 +82,7 @@ def test_elsewhere_every_graph_is_its_own_group() -> None:
     dataset = load_dataset("freesolv")
     alone = np.arange(len(dataset)).tolist()
     shuffled = divided(dataset, "random")
-    assert held_out_groups(shuffled, plan_members(shuffled, "random", 1, None)).tolist() == alone
-    assert held_out_groups(dataset, plan_members(dataset, None, None, 3)).tolist() == alone
+    assert held_out_groups(shuffled, enrol(shuffled, "random", 1, None)).tolist() == alone
+    assert held_out_groups(dataset, enrol(dataset, None, None, 3)).tolist() == alone
     without = replace(dataset, smiles=None)
-    assert held_out_groups(without, plan_members(without, None, 1, None)).tolist() == alone
+    assert held_out_groups(without, enrol(without, None, 1, None)).tolist() == alone

@@ -13,7 +13,7 @@ from adgcl.data.splits import divided
 from adgcl.experiments.model.calibration import brier, calibrate
 from adgcl.experiments.model.conformal import fit_intervals
 from adgcl.experiments.model.judging import judge_model
-from adgcl.experiments.model.members import Plan, plan_members
+from adgcl.experiments.model.members import Roster, enrol
 from adgcl.methods.supervised import Supervised
 from adgcl.training.run_config import resolve
 from adgcl.training.trainer import Trainer
@@ -59,16 +59,16 @@ def by_loop(members: Sequence[Supervised], dataset: Dataset, graphs: np.ndarray)
     return each.mean(axis=1), each.std(axis=1, ddof=1)
 
 
-def shared(dataset: Dataset) -> tuple[Dataset, Plan]:
+def shared(dataset: Dataset) -> tuple[Dataset, Roster]:
     dataset = divided(dataset, "random")
-    return dataset, plan_members(dataset, "random", 3, None)
+    return dataset, enrol(dataset, "random", 3, None)
 
 
 def test_bands_of_shared_parts_come_from_validation_graphs_and_are_checked_on_test_graphs() -> None:
-    dataset, plan = shared(toys("regression"))
+    dataset, roster = shared(toys("regression"))
     members = networks(dataset, 3)
-    judged = judge_model(dataset, plan, members)
-    part, y = plan.members[0].part, dataset.store.y
+    judged = judge_model(dataset, roster, members)
+    part, y = roster.members[0].part, dataset.store.y
     assert y is not None
     distance = {}
     for which in ("valid", "test"):
@@ -88,13 +88,15 @@ def test_bands_of_shared_parts_come_from_validation_graphs_and_are_checked_on_te
 
 def test_with_folds_every_graph_is_judged_by_the_member_that_did_not_see_it() -> None:
     dataset = toys("binary")
-    plan = plan_members(dataset, None, None, 3)
+    roster = enrol(dataset, None, None, 3)
     members = networks(dataset, 3)
-    judged = judge_model(dataset, plan, members)
+    judged = judge_model(dataset, roster, members)
     y = dataset.store.y
     assert y is not None
-    p = np.concatenate([[said(m, dataset, graph) for graph in one.part.test] for m, one in zip(members, plan.members)])
-    ids = np.concatenate([one.part.test for one in plan.members])
+    p = np.concatenate(
+        [[said(m, dataset, graph) for graph in one.part.test] for m, one in zip(members, roster.members)]
+    )
+    ids = np.concatenate([one.part.test for one in roster.members])
     assert sorted(ids.tolist()) == list(range(COUNT))
     checked = judged.calibration["checked"]
     assert checked["brier_before"] == pytest.approx(brier(p[:, None], y[ids]), abs=1e-5)
@@ -105,23 +107,23 @@ def test_with_folds_every_graph_is_judged_by_the_member_that_did_not_see_it() ->
 
 
 def test_labels_of_the_test_part_set_nothing() -> None:
-    dataset, plan = shared(toys("regression"))
+    dataset, roster = shared(toys("regression"))
     members = networks(dataset, 3)
-    before = judge_model(dataset, plan, members)
+    before = judge_model(dataset, roster, members)
     assert dataset.store.y is not None
     y = dataset.store.y.copy()
-    y[plan.members[0].part.test] += 1000
-    after = judge_model(dataset.with_store(dataset.store.with_labels(y, dataset.task)), plan, members)
+    y[roster.members[0].part.test] += 1000
+    after = judge_model(dataset.with_store(dataset.store.with_labels(y, dataset.task)), roster, members)
     assert after.calibration["intervals"] == before.calibration["intervals"]
     assert after.scores["valid"] == before.scores["valid"]
     assert after.calibration["checked"][0]["coverage"] == 0.0
 
 
 def test_the_domain_is_that_of_the_training_graphs() -> None:
-    dataset, plan = shared(toys("regression"))
+    dataset, roster = shared(toys("regression"))
     members = networks(dataset, 3)
-    judged = judge_model(dataset, plan, members)
-    part = plan.members[0].part
+    judged = judge_model(dataset, roster, members)
+    part = roster.members[0].part
     seen, unseen = (
         judged.domain.distances(members[0].embed(dataset.store.batch(ids)).numpy()) for ids in (part.train, part.test)
     )

@@ -13,7 +13,7 @@ from adgcl.data.dataset import Dataset
 from adgcl.experiments.model.domain import Domain, fit_domain
 from adgcl.experiments.model.ensemble import ask
 from adgcl.experiments.model.held_out import HeldOut, across_folds, calibrate_on
-from adgcl.experiments.model.members import Plan, held_out, held_out_groups
+from adgcl.experiments.model.members import Roster, held_out_groups
 from adgcl.graphs.store.store import GraphStore
 from adgcl.methods.supervised import Supervised
 from adgcl.protocols.fold_training import scorable
@@ -31,28 +31,28 @@ class Judged:
     domain: Domain
 
 
-def judge_model(dataset: Dataset, plan: Plan, members: Sequence[Supervised]) -> Judged:
+def judge_model(dataset: Dataset, roster: Roster, members: Sequence[Supervised]) -> Judged:
     """What the members are worth together."""
     store, task = fit_features(dataset.store, members[0].spec), dataset.task
-    learned = np.unique(np.concatenate([member.part.train for member in plan.members]))
-    domain, group = fit_domain(ask(members[:1], store.select(learned)).embedding), held_out_groups(dataset, plan)
-    valid, test = (_held_out(store, plan, members, which, domain, group) for which in ("valid", "test"))
+    learned = np.unique(np.concatenate([member.part.train for member in roster.members]))
+    domain, group = fit_domain(ask(members[:1], store.select(learned)).embedding), held_out_groups(dataset, roster)
+    valid, test = (_held_out(store, roster, members, which, domain, group) for which in ("valid", "test"))
     scores = {name: _score(task, part) for name, part in (("valid", valid), ("test", test))}
-    if plan.shared:
+    if roster.shared:
         calibration = calibrate_on(task, valid, [(valid, test)])
     else:
-        calibration = calibrate_on(task, test, across_folds(test, [len(ids) for ids in held_out(plan, "test")]))
+        calibration = calibrate_on(task, test, across_folds(test, [len(ids) for ids in roster.held_out("test")]))
     return Judged(scores, calibration, domain)
 
 
 def _held_out(
-    store: GraphStore, plan: Plan, members: Sequence[Supervised], which: str, domain: Domain, group: Ints
+    store: GraphStore, roster: Roster, members: Sequence[Supervised], which: str, domain: Domain, group: Ints
 ) -> HeldOut:
     """On shared parts all members speak; else each member about the graphs that were held out from it."""
     assert store.y is not None
-    parts = held_out(plan, which)
-    rows = parts[0] if plan.shared else np.concatenate(parts)
-    if plan.shared:
+    parts = roster.held_out(which)
+    rows = parts[0] if roster.shared else np.concatenate(parts)
+    if roster.shared:
         answers = ask(members, store.select(rows))
         mean, spread, distance = answers.mean, answers.spread, domain.distances(answers.embedding)
     else:

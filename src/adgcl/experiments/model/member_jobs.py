@@ -11,7 +11,7 @@ from adgcl.core.locks import locked
 from adgcl.data.dataset import Dataset
 from adgcl.experiments.jobs import Job, load_cached
 from adgcl.experiments.model.folder import WORK, member_file
-from adgcl.experiments.model.members import Choices, Member, plan_members
+from adgcl.experiments.model.members import Choices, Member, enrol
 from adgcl.experiments.planning import Plan
 from adgcl.experiments.source import LoadedSource, Source
 from adgcl.jobs.executor import Send, Work
@@ -82,7 +82,7 @@ class MemberJob(Job):
 def train_member_job(source: Source, planned: Plan, folder: Path, choices: Choices, number: int, send: Send) -> bool:
     """Train a member with its folder locked; False if it was already trained."""
     dataset = load_cached(source, planned.run.data)
-    members = plan_members(dataset, source.split, choices.seeds, choices.folds, planned.run.training.seed)
+    roster = enrol(dataset, source.split, choices.seeds, choices.folds, planned.run.training.seed)
     with locked(_place(folder, number)):
         if SeedRun.load(_place(folder, number)) is not None:
             return False
@@ -90,7 +90,7 @@ def train_member_job(source: Source, planned: Plan, folder: Path, choices: Choic
         curves = planned.run.make_trackers(folder / f"member-{number}")
         tracker = OneRun([Messenger(send), *curves], 1)
         try:
-            train_member(dataset, members.members[number], planned, folder, number, tracker)
+            train_member(dataset, roster.members[number], planned, folder, number, tracker)
         finally:
             tracker.close()
         return True

@@ -37,15 +37,19 @@ class Member:
 
 
 @dataclass(frozen=True)
-class Plan:
+class Roster:
     """The members of a model; with `shared` parts all of them are held out on the same graphs."""
 
     members: tuple[Member, ...]
     split: str
     shared: bool
 
+    def held_out(self, which: str) -> list[np.ndarray]:
+        """The validation or test graphs of every member."""
+        return [getattr(member.part, which) for member in self.members]
 
-def plan_members(dataset: Dataset, split: str | None, seeds: int | None, folds: int | None, first: int = 0) -> Plan:
+
+def enrol(dataset: Dataset, split: str | None, seeds: int | None, folds: int | None, first: int = 0) -> Roster:
     """Several seeds on one split (the data's own, or by scaffold, or at random), or one member for each of some folds.
 
     Seed `s` and fold `k` are the same networks as those of the fine-tuning protocol.
@@ -65,14 +69,14 @@ def plan_members(dataset: Dataset, split: str | None, seeds: int | None, folds: 
         if folds:
             parts = fold_parts(replace(dataset, split=None), "strict", first, folds)
             members = [Member(f"fold {k}", derived_seed(first, "fold", k), part) for k, part in enumerate(parts)]
-            return Plan(tuple(members), f"{len(parts)} folds", shared=False)
+            return Roster(tuple(members), f"{len(parts)} folds", shared=False)
         name, divided_set = _with_split(dataset, split)
         (part,) = fold_parts(divided_set, "strict", first, 2)
     except DataError as error:
         raise DataError(error.message, _TOO_SMALL) from error
     numbers = range(first, first + (seeds or DEFAULT_SEEDS))
     members = [Member(f"seed {seed}", derived_seed(seed, "fold", 0), part) for seed in numbers]
-    return Plan(tuple(members), name, shared=True)
+    return Roster(tuple(members), name, shared=True)
 
 
 _TOO_SMALL = (
@@ -88,19 +92,14 @@ def _with_split(dataset: Dataset, asked: str | None) -> tuple[str, Dataset]:
     return how, divided(dataset, how)
 
 
-def held_out(plan: Plan, which: str) -> list[np.ndarray]:
-    """The validation or test graphs of every member."""
-    return [getattr(member.part, which) for member in plan.members]
-
-
-def held_out_groups(dataset: Dataset, plan: Plan) -> Ints:
+def held_out_groups(dataset: Dataset, roster: Roster) -> Ints:
     """The group in which each graph was held out: its scaffold where validation graphs share none with training graphs.
 
     Elsewhere every graph is a group of its own. Only bands for values ask for groups.
     """
     alone = np.arange(len(dataset))
-    if dataset.smiles is None or dataset.task.kind != "regression" or not plan.shared:
+    if dataset.smiles is None or dataset.task.kind != "regression" or not roster.shared:
         return alone
     _, scaffold = np.unique(np.array(scaffolds(dataset.smiles), dtype=str), return_inverse=True)
-    part = plan.members[0].part
+    part = roster.members[0].part
     return alone if np.isin(scaffold[part.valid], scaffold[part.train]).any() else scaffold
