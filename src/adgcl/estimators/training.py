@@ -14,7 +14,7 @@ from adgcl.data.dataset import Dataset
 from adgcl.experiments.planning import Plan
 from adgcl.graphs.store.store import GraphStore
 from adgcl.protocols.finetune import FinetuneConfig
-from adgcl.protocols.fold_training import OneRun, train_fold
+from adgcl.protocols.fold_training import OneRun, network_seed, train_fold
 from adgcl.protocols.parts import Part
 from adgcl.protocols.solvers.arrays import Ints
 from adgcl.training.checkpoints import Position
@@ -40,7 +40,7 @@ def train_members(dataset: Dataset, planned: Plan, members: int, validation: flo
     try:
         for number in range(members):
             tracker.fold = number
-            own = run.with_training(seed=derived_seed(run.training.seed + number, "fold", 0))
+            own = run.with_training(seed=network_seed(run.training.seed + number))
             keeper = _Keeper(own)
             train_fold(dataset.store, part, own, course, None, tracker, describe_data(dataset), keeper)
             kept.append(keeper.run())

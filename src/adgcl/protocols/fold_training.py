@@ -61,6 +61,11 @@ class Course:
         return evaluations[-1].epoch - best.epoch >= self.patience
 
 
+def network_seed(seed: int, fold: int = 0) -> int:
+    """What decides the random numbers of a fold's network: models and estimators train the one that is evaluated."""
+    return derived_seed(seed, "fold", fold)
+
+
 def train_folds(
     dataset: Dataset,
     parts: Sequence[Part],
@@ -80,7 +85,7 @@ def train_folds(
     try:
         for k, part in enumerate(parts):
             tracker.fold = k
-            own = run.with_training(seed=derived_seed(seed, "fold", k))
+            own = run.with_training(seed=network_seed(seed, k))
             place = folder / f"fold-{k}" if folder else None
             first = seed if same_start else None
             folds.append(train_fold(dataset.store, part, own, course, place, tracker, data, networks_seed=first))

@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from adgcl.core.errors import ConfigError, DataError
-from adgcl.core.seeds import derived_seed
 from adgcl.data.dataset import Dataset
 from adgcl.data.splits import divided
 from adgcl.graphs.chem.scaffolds import scaffolds
+from adgcl.protocols.fold_training import network_seed
 from adgcl.protocols.parts import Part, fold_parts
 from adgcl.protocols.solvers.arrays import Ints
 
@@ -68,14 +68,14 @@ def enrol(dataset: Dataset, split: str | None, seeds: int | None, folds: int | N
     try:
         if folds:
             parts = fold_parts(replace(dataset, split=None), "strict", first, folds)
-            members = [Member(f"fold {k}", derived_seed(first, "fold", k), part) for k, part in enumerate(parts)]
+            members = [Member(f"fold {k}", network_seed(first, k), part) for k, part in enumerate(parts)]
             return Roster(tuple(members), f"{len(parts)} folds", shared=False)
         name, divided_set = _with_split(dataset, split)
         (part,) = fold_parts(divided_set, "strict", first, 2)
     except DataError as error:
         raise DataError(error.message, _TOO_SMALL) from error
     numbers = range(first, first + (seeds or DEFAULT_SEEDS))
-    members = [Member(f"seed {seed}", derived_seed(seed, "fold", 0), part) for seed in numbers]
+    members = [Member(f"seed {seed}", network_seed(seed), part) for seed in numbers]
     return Roster(tuple(members), name, shared=True)
 
 
