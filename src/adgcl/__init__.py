@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from adgcl.data.load import load_dataset
     from adgcl.estimators.embedder import GraphEmbedder
     from adgcl.estimators.predictors import GraphClassifier, GraphRegressor
+    from adgcl.experiments.prediction import predict
     from adgcl.graphs.store.batch import GraphBatch
     from adgcl.graphs.store.store import GraphStore
     from adgcl.training.runs import load_run
@@ -37,6 +38,7 @@ _HOMES = {
     "Task": "adgcl.core.schema",
     "load_dataset": "adgcl.data.load",
     "load_run": "adgcl.training.runs",
+    "predict": "adgcl.experiments.prediction",
 }
 
 __all__ = [
@@ -53,6 +55,7 @@ __all__ = [
     "__version__",
     "load_dataset",
     "load_run",
+    "predict",
 ]
 
 

@@ -172,7 +172,7 @@ def describe(
     from adgcl.cli.bad_rows import show_bad_rows
     from adgcl.cli.progress import Bars
     from adgcl.core.config import build
-    from adgcl.core.files import check_writable
+    from adgcl.core.files import check_writable, refuse_input
     from adgcl.data.describing import described
     from adgcl.data.packed import save_dataset
     from adgcl.graphs.store.storage import SUFFIX
@@ -182,6 +182,7 @@ def describe(
     if out.suffix != SUFFIX:
         raise ConfigError(f"A packed file cannot be called {out.name}.", f"Let it end in {SUFFIX}.")
     check_writable(out.parent)
+    refuse_input(out, data)
     with Bars(screen) as bars:
         seen = build(DataConfig, {"atom_features": atom_features}, "data")
         dataset = make_source(data, **reading).load_for(seen, bars)

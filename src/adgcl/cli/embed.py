@@ -37,12 +37,14 @@ def embed(
     """
     from adgcl.cli.bad_rows import show_bad_rows, show_mixtures, show_strangers
     from adgcl.cli.progress import Bars
+    from adgcl.core.files import refuse_input
     from adgcl.core.locks import locked_file
     from adgcl.experiments.application import embed_data
     from adgcl.training.export import check_target, write_embeddings
 
     screen = Screen(as_json, quiet)
     check_target(out)
+    refuse_input(out, data, run)
     source = make_source(data, **reading)
     with locked_file(out), Bars(screen) as bars:
         made = embed_data(run, source, device=device, progress=bars, on_embedded=bars.embedded)

@@ -130,6 +130,12 @@ def _judge_run(
 
     training = dict(request.flags["training"])
     device = training.pop("device", "auto")
+    if "name" in request.flags["protocol"]:
+        raise ConfigError(
+            "A finished run is evaluated by a probe on its vectors; --protocol is for training anew.",
+            f"To fine-tune its encoder: `adgcl evaluate {source.data} --method supervised --protocol finetune "
+            f"--set start_from={run}`.",
+        )
     if request.method or training:
         hint = "Leave out --method, --epochs and the like, or leave out RUN."
         raise ConfigError("A finished run cannot be trained again.", hint)

@@ -70,7 +70,7 @@ def explain(
     from adgcl.insight.tables import bond_columns
 
     screen = Screen(as_json, quiet)
-    check_outputs(out)
+    check_outputs(out, data)
     source = make_source(data, **reading)
     with Bars(screen) as bars:
         made = explain_data(run, source, seeds=seed_run, augmenter=augmenter, label=label, device=device, progress=bars)

@@ -10,7 +10,7 @@ import typer
 from adgcl.cli import options
 from adgcl.cli.screen import Screen
 from adgcl.core.errors import OutputError
-from adgcl.core.files import check_writable
+from adgcl.core.files import check_writable, refuse_input
 from adgcl.core.words import counted, file_size
 
 _ENDING = ".safetensors"
@@ -44,6 +44,7 @@ def export(
     if out.suffix != _ENDING:
         raise OutputError(f"An encoder cannot be written as {out.name}.", f"Let it end in {_ENDING}.")
     check_writable(out.parent)
+    refuse_input(out, run)
     save_encoder(out, load_checkpoint(find_encoder(str(run))), half=not full)
     size, origin = out.stat().st_size, encoder_origin(str(out))
     screen.emit({"out": str(out), "bytes": size, **origin})

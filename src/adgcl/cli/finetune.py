@@ -211,7 +211,9 @@ def checks(about: dict[str, Any]) -> list[str]:
         return [f"Brier score on test data: {before:.4f}, calibrated {how} {after:.4f} (low is good)."]
     lines = []
     for name, one in zip(about["labels"], checked):
-        if one["coverage"] is not None:
+        if one["coverage"] is None:
+            lines.append(f"No 90 % bands for {name}: too few labels were held out to promise that much.")
+        else:
             lines.append(
                 f"The 90 % bands for {name} contain {100 * one['coverage']:.0f} % of {one['labels']} test labels; "
                 f"they are {one['mean_width']:.3g} {about['unit']}".rstrip()

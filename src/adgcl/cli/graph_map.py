@@ -55,7 +55,7 @@ def graph_map(
     from adgcl.pages.map_page import map_page
 
     screen = Screen(as_json, quiet)
-    check_outputs(out)
+    check_outputs(out, data)
     source = make_source(data, **reading)
     with Bars(screen) as bars:
         made = map_data(

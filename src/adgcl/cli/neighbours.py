@@ -57,7 +57,7 @@ def neighbours(
     from adgcl.pages.neighbours_page import neighbours_page
 
     screen = Screen(as_json, quiet)
-    check_outputs(out or [])
+    check_outputs(out or [], data, query)
     source = make_source(data, **reading)
     asked = None if query is None else replace(source, data=query)
     with Bars(screen) as bars:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from adgcl.core.errors import DataError, OutputError, did_you_mean
-from adgcl.core.files import atomic_write, check_writable, write_text
+from adgcl.core.files import atomic_write, check_writable, refuse_input, write_text
 
 if TYPE_CHECKING:
     from adgcl.data.dataset import Dataset
@@ -16,14 +16,15 @@ _PAGE = ".html"
 _TABLES = (".parquet", ".csv")
 
 
-def check_outputs(out: Sequence[Path]) -> None:
-    """Refuse files of an unknown kind, or in a place that cannot be written to, before any work is done."""
+def check_outputs(out: Sequence[Path], *inputs: object) -> None:
+    """Refuse files of an unknown kind, inputs, and places that cannot be written to, before any work is done."""
     for path in out:
         if path.suffix.lower() not in (_PAGE, *_TABLES):
             raise OutputError(
                 f"{path} ends in neither {_PAGE} nor {' nor '.join(_TABLES)}.", "Give a page or a table as --out."
             )
         check_writable(path.parent)
+        refuse_input(path, *inputs)
 
 
 def write_outputs(out: Sequence[Path], page: Callable[[], str], table: Callable[[], dict[str, Any]]) -> None:

@@ -47,12 +47,14 @@ def predict(
     """
     from adgcl.cli.bad_rows import show_bad_rows, show_mixtures
     from adgcl.cli.progress import Bars
+    from adgcl.core.files import refuse_input
     from adgcl.core.locks import locked_file
     from adgcl.experiments.prediction import predict_data
     from adgcl.experiments.prediction_table import check_target, write_predictions
 
     screen = Screen(as_json, quiet)
     check_target(out)
+    refuse_input(out, data)
     source = make_source(data, **reading)
     with locked_file(out), Bars(screen) as bars:
         made = predict_data(model, source, coverage=coverage, device=device, progress=bars, on_predicted=bars.predicted)

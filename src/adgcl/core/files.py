@@ -65,6 +65,13 @@ def check_writable(folder: Path) -> None:
             file.write(b"adgcl")
 
 
+def refuse_input(out: Path, *inputs: object) -> None:
+    """Refuse to write a result over the very file that it is made from."""
+    for given in inputs:
+        if isinstance(given, str | Path) and out.exists() and Path(given).exists() and out.samefile(given):
+            raise OutputError(f"{out} is an input of this command.", "Give another name with --out.")
+
+
 def atomic_write(path: Path, write: Callable[[Path], None]) -> None:
     """Let `write` fill a temporary file next to `path`, then move it there in one step."""
     path = Path(path)

@@ -25,6 +25,7 @@ from adgcl.experiments.model.about import DOMAIN
 from adgcl.experiments.model.folder import (
     ABOUT,
     WORK,
+    begun,
     check_files,
     member_file,
     read_about,
@@ -48,8 +49,9 @@ from adgcl.training.checkpoints import load_checkpoint
 from adgcl.training.device import pick_device
 from adgcl.training.export import write_bad_rows
 from adgcl.training.run_config import RunConfig
+from adgcl.training.run_folder import RunFolder
 from adgcl.training.runs import describe_data
-from adgcl.training.start import encoder_origin
+from adgcl.training.start import encoder_origin, find_encoder
 from adgcl.training.trackers import Tracker
 
 SCRATCH = "none"
@@ -86,6 +88,8 @@ def finetune(
     are trained one after another, followed by `trackers`; or as `work` says (its folder is not used), followed by a
     `watcher`.
     """
+    if RunFolder(folder).checkpoint.exists():
+        raise OutputError(f"{folder} holds a run of `adgcl pretrain`.", "Choose another folder with --out.")
     check_writable(folder)
     refuse_if_locked(folder)
     started, choices = time.monotonic(), choices or Choices()
@@ -112,8 +116,10 @@ def finetune(
 
 def _settle(start: str, source: Source, request: Request, progress: Any) -> tuple[Dataset, Plan]:
     """The labelled data as the encoder sees it, and checked settings."""
-    dataset = source.load(progress=progress)
     origin = "" if start == SCRATCH else start
+    if origin:
+        find_encoder(origin)  # a misspelt name is said before the data is read
+    dataset = source.load(progress=progress)
     asked = request.with_flags({"training": {"start_from": origin}, "protocol": {"name": FinetuneConfig().name}})
     asked = asked.reading(source)
     planned = plan(dataset, replace(asked, method=request.method or "supervised"))
@@ -249,16 +255,11 @@ def _finished(folder: Path, wanted: dict[str, Any]) -> dict[str, Any] | None:
 def _claim(folder: Path, wanted: dict[str, Any]) -> None:
     """Note what is being made here, or refuse to mix it with something else that was begun."""
     path = folder / WORK / _REQUEST
-    if path.exists() and _begun(folder):
+    if path.exists() and begun(folder):
         with suppress(TreeError):  # Damaged: what it was for is lost, what was trained is checked by its own settings.
             _refuse_other(folder, fitted(dict[str, Any], read_json(path)), wanted)
     ensure_folder(path.parent)
     write_json(path, wanted)
-
-
-def _begun(folder: Path) -> bool:
-    """Whether a member has left anything; a command that was refused before training has not."""
-    return any(path.is_file() and path.parent.name != WORK for path in (folder / WORK).glob("**/[!.]*"))
 
 
 def _refuse_other(folder: Path, before: dict[str, Any], wanted: dict[str, Any]) -> None:

@@ -17,6 +17,7 @@ from adgcl.experiments.model.held_out import COVERAGE, calibrated
 from adgcl.experiments.source import Source
 from adgcl.graphs.chem.vocabulary import Strangers, count_strangers
 from adgcl.protocols.solvers.arrays import Floats
+from adgcl.training.device import scoped_threads
 from adgcl.training.export import Matrix, align
 from adgcl.training.fitting import fit_features
 
@@ -48,6 +49,17 @@ class Predicted:
     def outside(self) -> int:
         """How many rows are unlike what the model has learned from."""
         return int((self.columns["distance"] > 1).sum())
+
+
+def predict(model: str | Path, data: Any, *, coverage: float | None = None, **reading: Any) -> dict[str, Column]:
+    """What `adgcl predict MODEL DATA` writes, as a dictionary of columns; `pandas.DataFrame` makes a table of it.
+
+    `data` is a file, a list of SMILES or RDKit molecules, or anything else that `load_dataset` reads; `reading` says
+    how, as in `smiles_column="structure"`.
+    """
+    with scoped_threads():
+        made = predict_data(model, Source(data, **reading), coverage=coverage)
+    return {"id": np.array(made.ids, dtype=object), **made.columns}
 
 
 def predict_data(

@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from adgcl.core.errors import CheckpointError
+from adgcl.core.errors import CheckpointError, OutputError
 from adgcl.core.files import check_writable, ensure_folder
 from adgcl.core.locks import locked, refuse_if_locked
 from adgcl.data.dataset import Dataset
+from adgcl.experiments.model.folder import ABOUT, begun
 from adgcl.experiments.planning import Request, plan
 from adgcl.experiments.source import Source
 from adgcl.parallel.collectives import wait_for_all
@@ -66,6 +67,8 @@ def pretrain(
     """
     files = RunFolder(folder)
     files.refuse_to_overwrite(resume)
+    if (folder / ABOUT).exists() or begun(folder):
+        raise OutputError(f"{folder} holds a model of `adgcl finetune`.", "Choose another folder with --out.")
     check_writable(folder)
     if world().leads:
         refuse_if_locked(folder)

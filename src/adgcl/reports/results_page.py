@@ -22,8 +22,8 @@ _RULE = (
 
 _FROZEN = (
     "What `adgcl embed NAME` gives, scored by a linear probe on each set's own scaffold split; no label of any "
-    "molecule was seen in training. ECFP is a fingerprint of 2,048 counts, `+ ECFP` is the vector concatenated with it, and "
-    "RU-GIN is the same encoder untrained."
+    "molecule was seen in training. ECFP is a fingerprint of 2,048 counts, `+ ECFP` is the vector concatenated with "
+    "it, and RU-GIN is the same encoder untrained."
 )
 
 

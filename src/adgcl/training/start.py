@@ -11,7 +11,7 @@ from typing import Any
 from torch import Tensor, nn
 
 from adgcl.core.config import differences
-from adgcl.core.errors import CheckpointError
+from adgcl.core.errors import CheckpointError, did_you_mean
 from adgcl.core.schema import Features, FeatureSpec
 from adgcl.encoders.base import EncoderConfig, settle
 from adgcl.graphs.store.store import GraphStore
@@ -33,10 +33,15 @@ def find_encoder(start_from: str) -> Path:
         return path
     if start_from in packaged_encoders():
         return packaged_file(start_from)
-    known = ", ".join(packaged_encoders())
+    if members := sorted(path.glob("member-*.safetensors")):
+        raise CheckpointError(
+            f"{start_from} is a fine-tuned model of several networks.",
+            f"Give one of them, such as {members[0]}.",
+        )
     raise CheckpointError(
         f"There is no run, checkpoint or packaged encoder called {start_from!r}.",
-        f"Give the folder that `adgcl pretrain --out` made, or a packaged encoder ({known}).",
+        "Give the folder that `adgcl pretrain --out` made, or a packaged encoder. "
+        + did_you_mean(start_from, packaged_encoders()),
     )
 
 

@@ -24,7 +24,9 @@ from adgcl.experiments.model.domain import Domain
 from adgcl.methods.supervised import Supervised
 from adgcl.training.checkpoints import load_checkpoint
 from adgcl.training.device import keep_freed_memory, pick_device, set_threads
+from adgcl.training.packaged import packaged_encoders
 from adgcl.training.run_config import RunConfig
+from adgcl.training.run_folder import RunFolder
 
 FORMAT = "adgcl-model-1"
 ABOUT = "model.json"
@@ -77,12 +79,8 @@ def seal(folder: Path, about: dict[str, Any], files: list[str]) -> dict[str, Any
 def read_about(folder: Path) -> dict[str, Any]:
     """What `model.json` says, once it is known to be as it was written."""
     path = Path(folder) / ABOUT
-    if not path.exists() and (path.parent / WORK).is_dir():
-        raise CheckpointError(
-            f"The model in {folder} is not finished.", "Run the `adgcl finetune` command that makes it once more."
-        )
     if not path.exists():
-        raise CheckpointError(f"There is no model in {folder}.", "Give the folder that `adgcl finetune --out` made.")
+        raise _no_model(path.parent)
     try:
         tree = fitted(dict[str, Any], read_json(path))
     except (OSError, TreeError) as error:
@@ -138,6 +136,26 @@ def open_model(folder: str | Path, device: str = "auto") -> Model:
         )
     except TreeError as error:
         raise _damaged(folder / ABOUT, error) from error
+
+
+def begun(folder: Path) -> bool:
+    """Whether a member has left anything; a command that was refused before training has not."""
+    return any(path.is_file() and path.parent.name != WORK for path in (folder / WORK).glob("**/[!.]*"))
+
+
+def _no_model(folder: Path) -> CheckpointError:
+    """What is there in place of a model."""
+    if begun(folder):
+        return CheckpointError(
+            f"The model in {folder} is not finished.", "Run the `adgcl finetune` command that makes it once more."
+        )
+    if RunFolder(folder).checkpoint.exists() or str(folder) in packaged_encoders() or folder.is_file():
+        return CheckpointError(
+            f"{folder} is no model that predicts.",
+            f"If it is an encoder, fine-tune it first: `adgcl finetune {folder} DATA --label-column NAME --out MODEL`.",
+        )
+    what = f"There is no model in {folder}." if folder.is_dir() else f"There is no folder {folder}."
+    return CheckpointError(what, "Give the folder that `adgcl finetune --out` made.")
 
 
 _AGAIN = "remove the folder and fine-tune again."
