@@ -109,8 +109,17 @@ def test_the_way_from_an_assay_to_predictions(run: Run, bace: list[tuple[str, st
     told = run("predict", "model", data, "--smiles-column", "Structure", "--out", "p.csv")
     assert told.code == 0 and "121 rows, 2 of them unreadable" in told.out
     rows = read("p.csv")
-    assert list(rows[0]) == ["id", "is_active_probability", "is_active_std", "in_domain", "distance", "problem"]
+    assert list(rows[0]) == [
+        "id",
+        "smiles",
+        "is_active_probability",
+        "is_active_std",
+        "in_domain",
+        "distance",
+        "problem",
+    ]
     assert [row["id"] for row in rows] == [*(f"c{i}" for i in range(120)), "again"]
+    assert [row["smiles"] for row in rows] == [row["Structure"] for row in read(data)]
     assert {row["id"]: row["problem"] for row in rows if row["problem"]} == {"c7": "unclosed ring", "c9": "empty"}
     assert all((row["is_active_probability"] == "") == bool(row["problem"]) for row in rows)
     assert rows[0]["is_active_probability"] == rows[-1]["is_active_probability"] and rows[0]["in_domain"] == "true"
@@ -186,7 +195,7 @@ def test_regression_has_bands_and_folds(run: Run, molecules: Path) -> None:
     assert sum(one["graphs"]["test"] for one in answer["members"]) == 13
     assert run("predict", "cv", molecules, "--out", "p.csv", "--coverage", 0.5).code == 0
     rows = [row for row in read("p.csv") if not row["problem"]]
-    assert list(rows[0])[1:5] == ["logp", "logp_std", "logp_low", "logp_high"] and len(rows) == 13
+    assert list(rows[0])[1:6] == ["smiles", "logp", "logp_std", "logp_low", "logp_high"] and len(rows) == 13
     for row in rows:
         assert float(row["logp_low"]) < float(row["logp"]) < float(row["logp_high"])
     greedy = run("predict", "cv", molecules, "--out", "p.csv", "--coverage", 0.999)

@@ -22,7 +22,7 @@ from adgcl.training.export import Matrix, align
 from adgcl.training.fitting import fit_features
 
 Column = np.ndarray[Any, Any]
-_RESERVED = ("id", "in_domain", "distance", "problem")
+_RESERVED = ("id", "smiles", "in_domain", "distance", "problem")
 
 
 @dataclass(frozen=True)
@@ -102,6 +102,8 @@ def predict_dataset(
     near[~np.isnan(far)] = far[~np.isnan(far)] <= 1
     columns["distance"] = far
     columns["problem"] = problems(dataset, len(ids))
+    if dataset.smiles is not None:
+        columns = {"smiles": _molecules(dataset, len(ids)), **columns}
     return Predicted(ids, columns, dataset, model, count_strangers(dataset.store, dataset.smiles), coverage)
 
 
@@ -124,10 +126,24 @@ def _refuse_promises(model: Model, coverage: float) -> None:
 def problems(dataset: Dataset, count: int) -> Column:
     """Why a row has no prediction, at its place; an empty text where it has one."""
     texts = np.full(count, "", dtype=object)
-    read = np.arange(len(dataset)) if dataset.rows is None else np.asarray(dataset.rows)
-    missing = np.setdiff1d(np.arange(count), read)
+    missing = np.setdiff1d(np.arange(count), _rows(dataset))
     texts[missing] = [bad.reason for bad in dataset.bad_rows[: len(missing)]]
     return texts
+
+
+def _molecules(dataset: Dataset, count: int) -> Column:
+    """The SMILES of every row; of an unreadable one its text."""
+    assert dataset.smiles is not None
+    texts = np.full(count, "", dtype=object)
+    texts[_rows(dataset)] = list(dataset.smiles)
+    missing = np.setdiff1d(np.arange(count), _rows(dataset))
+    texts[missing] = [bad.text for bad in dataset.bad_rows[: len(missing)]]
+    return texts
+
+
+def _rows(dataset: Dataset) -> np.ndarray[Any, Any]:
+    """The input row of each graph."""
+    return np.arange(len(dataset)) if dataset.rows is None else np.asarray(dataset.rows)
 
 
 def _answers(model: Model, answers: Answers, distance: Floats, coverage: float) -> dict[str, Floats]:
