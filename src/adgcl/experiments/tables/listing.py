@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from adgcl.experiments.estimates import Estimates
@@ -41,7 +42,8 @@ def _row(cell: Cell, estimates: Estimates, asked: set[str]) -> dict[str, Any]:
 
 def _note(cell: Cell, jobs: list[Job], asked: set[str]) -> str:
     if cell.gap is not None:
-        return str(cell.gap)
+        # What to do about it may take many lines; `adgcl data info` has them.
+        return str(replace(cell.gap, detail=cell.gap.detail.partition(". ")[0]))
     notes = [f"chooses among {len(cell.trials)}"] if cell.tuned else []
     needed = {job.needs.label or job.needs.request.method or "" for job in jobs if job.needs is not None}
     notes += [f"needs {what} first{'' if what in asked else ', which is added'}" for what in sorted(needed)]
