@@ -62,7 +62,7 @@ def layout(labelled: bool) -> str:
     return (
         "Nothing here can download or convert it: make the file with numpy.savez from the data of Hu et al. For G "
         f"graphs with E directed edges in all it holds{lines}\n"
-        "The reader is tested with a generated miniature of this layout alone; it has not been tested on the real files."
+        "The reader is tested with a generated miniature of this layout, not with the real files."
     )
 
 
