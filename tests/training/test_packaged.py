@@ -35,7 +35,7 @@ def test_a_file_is_the_one_its_page_is_about(name: str) -> None:
     assert hashlib.sha256(content).hexdigest() in page(name)
     origin = encoder_origin(name)
     assert origin["checksum"] in page(name) and origin["data"] == "ZINC-250K" and origin["graphs"] == 249_455
-    assert re.search(rf"\b{origin['epochs']} epochs", page(name))
+    assert re.search(rf"\| length \| {origin['epochs']} epochs?\b", page(name))
 
 
 @pytest.mark.parametrize("name", NAMES)
