@@ -91,7 +91,8 @@ def test_classes_are_checked_on_the_graphs_of_the_check() -> None:
         Task("multiclass", 1, 3), part.at(np.arange(60)), [(part.at(np.arange(60)), part.at(np.arange(60, 90)))]
     )
     one_hot = (y[60:] == np.arange(3)).astype(float)
-    assert found["checked"]["brier_before"] == pytest.approx(brier(mean[60:], one_hot), abs=1e-6)
+    summed = np.square(mean[60:] - one_hot).sum(axis=1).mean()
+    assert found["checked"]["brier_before"] == pytest.approx(summed, abs=1e-6), "as Brier (1950) defines it"
     assert sum(bin["labels"] for bin in found["checked"]["reliability"]) == 30 * 3
 
 

@@ -93,9 +93,10 @@ def _covered(bands: Sequence[Intervals], parts: Sequence[HeldOut], task: int) ->
 def _probabilities(task: Task, fitting: HeldOut, checks: Sequence[Check]) -> dict[str, Any]:
     before, wanted = (np.concatenate(arrays) for arrays in zip(*((p.mean, _wanted(task, p)) for _, p in checks)))
     after = np.concatenate([calibrated(p.mean, _maps(task, fit), task) for fit, p in checks])
+    columns = task.num_classes if task.kind == "multiclass" else 1  # of classes Brier's score is the sum
     checked: dict[str, Any] = {
-        "brier_before": round(brier(before, wanted), 6),
-        "brier_after": round(brier(after, wanted), 6),
+        "brier_before": round(columns * brier(before, wanted), 6),
+        "brier_after": round(columns * brier(after, wanted), 6),
         "reliability": reliability(after.ravel(), wanted.ravel()),
     }
     return {"probabilities": [one.to_json() for one in _maps(task, fitting)], "checked": checked}
