@@ -255,17 +255,54 @@ LABELS = {
     "one": ["1"] * 16,
     "none": [""] * 16,
     "words": [f"word {i}, and 3" if i % 2 else "7" for i in range(16)],
+    "yes": ["active"] * 16,
+    "units": [f"{i} nM" for i in range(16)],
+    "names": [f"drug {i}" for i in range(16)],
 }
 
 
 @pytest.mark.parametrize(
-    ("column", "says"), [("one", "the only label is 1"), ("none", "is empty"), ("words", "is not a number")]
-)
+    ("column", "says"),
+    [("one", "the only label is 1."), ("none", "is empty"), ("words", "is not a number"), ("units", "measurements"),
+     ("yes", "the only label is 'active'."), ("names", "look like names")],
+)  # fmt: skip
 def test_labels_that_teach_nothing_are_refused(run: Run, column: str, says: str) -> None:
     rows = [f'{smiles},"{label}"' for (_, smiles, _), label in zip(MOLECULES, LABELS[column])]
     Path("bad.csv").write_text(f"smiles,{column}\n" + "\n".join(rows) + "\n")
     answer = run("finetune", "none", "bad.csv", "--label-column", column, "--out", "m", *QUICK)
     assert answer.code == 1 and says in answer.err and not Path("m/model.json").exists()
+
+
+def test_columns_of_different_kinds_need_a_model_each(run: Run) -> None:
+    """The advice works."""
+    rows = [f"{'C' * (1 + i % 9)}{'NOS'[i % 3]},{i % 2},{('red', 'blue', 'green')[i % 3]}" for i in range(90)]
+    Path("two.csv").write_text("smiles,toxic,colour\n" + "\n".join(rows) + "\n")
+    labels = [("--label-column", name) for name in ("toxic", "colour")]
+    both = run("finetune", "none", "two.csv", *labels[0], *labels[1], "--out", "m", *QUICK)
+    assert both.code == 1 and "name one label column at a time" in both.err and "--task" not in both.err
+    for number, words in enumerate(labels):
+        assert run("finetune", "none", "two.csv", *words, "--out", f"m{number}", *QUICK, "--epochs", 1).code == 0
+
+
+def test_a_column_found_by_its_name_is_doubted_only_where_it_is_learned_or_judged_by(run: Run) -> None:
+    rows = [f"{'C' * (1 + i % 9)}{'NOS'[i % 3]},{10 * (i % 11)} nM" for i in range(44)]
+    Path("units.csv").write_text("smiles,activity\n" + "\n".join(rows) + "\n")
+    assert run("pretrain", "units.csv", "--out", "run", "--epochs", 1, *SMALL, "-q").code == 0
+    assert run("embed", "run", "units.csv", "--out", "vectors.csv", "-q").code == 0
+    for words in (("finetune", "run", "units.csv", "--out", "m", *QUICK), ("evaluate", "run", "units.csv", "--alone")):
+        refused = run(*words)
+        assert refused.code == 1 and "The labels are measurements, such as '0 nM'" in refused.err
+    assert run("evaluate", "run", "units.csv", "--alone", "--task", "multiclass", "--set", "num_folds=2").code == 0
+
+
+def test_whole_numbers_that_become_classes_are_mentioned(run: Run) -> None:
+    rows = [f"{'C' * (1 + i % 9)}{'NOS'[i % 3]},{i % 3 + 1}" for i in range(45)]
+    Path("grades.csv").write_text("smiles,grade\n" + "\n".join(rows) + "\n")
+    words = ("finetune", "none", "grades.csv", "--label-column", "grade", *QUICK, "--epochs", 1)
+    told = run(*words, "--out", "classes")
+    assert told.code == 0 and "read as 3 classes; --task regression reads them as numbers" in told.err
+    values = run(*words, "--out", "values", "--task", "regression")
+    assert values.code == 0 and "values" in values.out and "--task" not in values.err
 
 
 def test_data_without_labels_and_mixed_tasks_are_refused(run: Run, molecules: Path) -> None:

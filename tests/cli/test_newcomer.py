@@ -40,7 +40,8 @@ def test_label_columns_are_offered_by_name(run, molecules: Path) -> None:
 def test_atoms_and_bonds_without_a_name_are_counted_wherever_molecules_are_read(run, tmp_path: Path) -> None:
     Path("odd.csv").write_text("smiles\nCCO\n*CC*\n[Pt](Cl)(Cl)(<-N)<-N\nc1ccccc1.Cl\n")
     trained = run("pretrain", "odd.csv", "--out", "odd", "--epochs", 1, *SMALL)
-    told = "2 atoms of no element in 1 molecule, read as `other`; bonds of other kinds (such as dative) in 1 molecule"
+    atoms = "2 atoms that are no element (`*`) in 1 molecule, read as `other`"
+    told = f"{atoms}; bonds of other kinds (such as dative) in 1 molecule"
     assert trained.code == 0 and told in trained.err
     embedded = run("embed", "odd", "odd.csv", "--out", "odd.csv.npy", "--json")
     answer = json.loads(embedded.out)

@@ -19,6 +19,7 @@ from adgcl.data.duplicates import find_duplicates
 from adgcl.experiments.application import open_both
 from adgcl.experiments.crew import make_schedule
 from adgcl.experiments.jobs import Job
+from adgcl.experiments.model.labels import check_classes
 from adgcl.experiments.planning import Request, plan_protocol
 from adgcl.experiments.schedule import Event, Schedule
 from adgcl.experiments.source import LoadedSource, Source
@@ -141,6 +142,7 @@ def evaluate_run(
     assert isinstance(protocol, FinishedRun)
     loaded, dataset = open_both(run, source, device, progress)
     check_labels(dataset)
+    check_classes(dataset, task_named=source.task is not None)
     # With a published split nothing is random: more seeds would repeat the same number.
     count = seeds or (DEFAULT_SEEDS if dataset.split is None else 1)
     row, embedding = _row_of(run, loaded), loaded.embed(dataset)

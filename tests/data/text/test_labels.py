@@ -49,7 +49,8 @@ def test_words_for_missing_labels_can_be_classes_next_to_other_words(tmp_path: P
 @pytest.mark.parametrize(
     "label, says, advice",
     [("2.1e300", "too large", "another unit"), ("inf", "too large", "another unit"), (">5", "not a number", "Limits"),
-     ("~ 7.5", "not a number", "Limits"), ("five", "not a number", "--task multiclass")],
+     ("~ 7.5", "not a number", "Limits"), ("≥5 µM", "not a number", "Limits"), ("5 nM", "not a number", "--unit"),
+     ("5%", "not a number", "plain numbers"), ("five", "not a number", "--task multiclass")],
 )  # fmt: skip
 def test_labels_that_cannot_be_learned_are_named_with_their_line(tmp_path: Path, label: str, says: str, advice: str):
     with pytest.raises(DataError, match=rf"table.csv, line 3: the label '.*' of 'y' is {says}") as error:

@@ -175,7 +175,9 @@ def test_the_task_can_be_told(load):
     with pytest.raises(UnknownNameError, match="binary"):
         load(table, task="binry")
     fails(load, "smiles,y\nC,0\nCC,2\n", "0, 1 or empty", task="binary")
-    fails(load, "smiles,a,b\nC,0,1\n", "2 label columns", task="multiclass", label_columns=["a", "b"])
+    several = "name one label column at a time"
+    fails(load, "smiles,a,b\nC,0,1\n", "2 label columns", several, task="multiclass", label_columns=["a", "b"])
+    fails(load, "smiles,a,b\nC,0,2\n", "0, 1 or empty", several, task="binary", label_columns=["a", "b"])
 
 
 def test_labels_are_only_what_is_named(load):
@@ -190,9 +192,12 @@ def test_labels_are_only_what_is_named(load):
 def test_a_wrong_label_is_named(load):
     fails(load, "smiles,y\nC,1.5\nCC,2\nCCC,oops\n", "line 4", "'oops'", "--task multiclass")
     fails(load, "smiles,y\nC,1.5\nCC,inf\n", "line 3", "'inf'")
-    fails(load, "smiles,a,b\nC,1,red\nCC,2,blue\n", "'red'", label_columns=["a", "b"])
-    fails(load, "smiles,v\nC,\nCC,\n", "'v'", "is empty", label_columns=["v"])
-    fails(load, "smiles,v\nC,1\n", "named twice", label_columns=["smiles"])
+    with pytest.raises(DataError, match=r"'red'.*\n.*name one label column at a time") as caught:
+        load("smiles,a,b\nC,1,red\nCC,0,blue\n", label_columns=["a", "b"])
+    assert "--task" not in str(caught.value), "two columns cannot be classes"
+    fails(load, "smiles,v\nC,\nCC,\n", "'v'", "is empty", "Name a column that holds labels", label_columns=["v"])
+    fails(load, "smiles,v\nC,1\n", "'v' is named twice", label_columns=["v", "V"])
+    fails(load, "SMILES,v\nC,1\n", "'SMILES' is the SMILES column and cannot be a label", label_columns=["smiles"])
 
 
 def test_labels_of_unreadable_rows_do_not_count(load):

@@ -26,6 +26,13 @@ def test_one_molecule(smiles: str, found: Strangers, features: str) -> None:
     assert count_strangers(store, [smiles]) == found and bool(str(found)) == (found != Strangers())
 
 
+def test_atoms_are_counted_in_words() -> None:
+    assert str(Strangers(atoms=1, molecules_by_atoms=1)) == (
+        "1 atom that is no element (`*`) in 1 molecule, read as `other`"
+    )
+    assert str(Strangers(atoms=3, molecules_by_atoms=2)).startswith("3 atoms that are no element (`*`) in 2 molecules,")
+
+
 def test_atoms_are_found_across_the_parts_in_which_a_corpus_is_looked_through(monkeypatch: pytest.MonkeyPatch) -> None:
     smiles = ["CC*", "*", "CCO", "O", "***C", "CC*"]
     store = molecules_to_store(smiles, "hu").store

@@ -76,14 +76,19 @@ def find_id_column(table: Table, asked: str | None, taken: Sequence[int]) -> int
     return next((plain.index(name) for name in _ID_NAMES if name in plain and plain.index(name) not in taken), None)
 
 
-def find_label_columns(table: Table, asked: Sequence[str] | str | None, taken: Sequence[int]) -> list[int]:
+def find_label_columns(table: Table, asked: Sequence[str] | str | None, smiles: int) -> list[int]:
     """The positions of the label columns: as requested, else those whose name says that they are labels."""
     if asked is None:
-        return [p for p, name in enumerate(table.columns) if _plain(name) in LABEL_NAMES and p not in taken]
+        return [p for p, name in enumerate(table.columns) if _plain(name) in LABEL_NAMES and p != smiles]
     names = [asked] if isinstance(asked, str) else list(asked)
     places = [find_column(table.path, table.columns, name, "--label-column") for name in names]
     for place in places:
-        if place in taken or places.count(place) > 1:
+        if place == smiles:
+            raise DataError(
+                f"{table.columns[place]!r} is the SMILES column and cannot be a label.",
+                "Name another label column, or the right SMILES column with --smiles-column.",
+            )
+        if places.count(place) > 1:
             raise DataError(f"The column {table.columns[place]!r} is named twice.", "Name each column once.")
     return places
 

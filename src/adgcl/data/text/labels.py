@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from adgcl.core.errors import DataError, UnknownNameError
 from adgcl.core.schema import Task, TaskKind
+from adgcl.data.text.doubts import FEW, advice_about, refuse_doubtful
 
 Labels = npt.NDArray[np.float64]
 
@@ -23,9 +24,8 @@ _NO_AND_YES = (
 # Labels are trained as 32-bit numbers.
 _LARGEST = float(np.finfo(np.float32).max)
 _COMMAS = " Decimal commas are accepted in files with `;` between fields, if the column has no points."
+_ONE_AT_A_TIME = "name one label column at a time: each needs a model of its own."
 _LIKE_NUMBERS = re.compile(r"[-+]?\d[\d.,]*(e[-+]?\d+)?", re.IGNORECASE)
-# Up to this many different whole numbers are read as classes, more as measurements.
-_FEW = 10
 
 
 @dataclass(frozen=True)
@@ -37,24 +37,35 @@ class LabelColumn:
     where: Callable[[int], str]
 
 
-def read_labels(columns: Sequence[LabelColumn], asked: Task | str | None = None) -> tuple[Labels, Task]:
+def read_labels(
+    columns: Sequence[LabelColumn], asked: Task | str | None = None, doubting: bool = False
+) -> tuple[Labels, Task]:
     """Labels `[rows, columns]` with NaN for missing ones, and their Task.
 
     Unless `asked`, it is guessed: only 0 and 1 (or words like yes and no) are binary tasks; one column of
-    other words, or of up to ten different whole numbers, is classes; anything else is regression.
+    other words, or of up to ten different whole numbers, is classes; anything else is regression. With `doubting`,
+    words that are hardly meant as classes are refused (see `refuse_doubtful`).
     """
     kind = _kind_asked(asked)
     names = tuple(column.name for column in columns)
     if len(columns) == 1 and kind in (None, "multiclass"):
         classes = _classes(columns[0], certain=kind == "multiclass")
         if classes is not None:
-            return classes[0], asked if isinstance(asked, Task) else classes[1]
+            y, guess = classes
+            if doubting and kind is None:
+                refuse_doubtful(f"The labels of {columns[0].name!r}", y, guess.names)
+            return y, asked if isinstance(asked, Task) else guess
     if kind == "multiclass":
-        raise DataError(f"A multiclass task cannot have {len(columns)} label columns.", "Name only one.")
-    y = np.stack([_numbers(column) for column in columns], axis=1)
+        raise DataError(
+            f"A multiclass task cannot have {len(columns)} label columns.", f"For classes, {_ONE_AT_A_TIME}"
+        )
+    y = np.stack([_numbers(column, alone=len(columns) == 1) for column in columns], axis=1)
     zero_one = bool((np.isnan(y) | (y == 0) | (y == 1)).all())
     if kind == "binary" and not zero_one:
-        raise DataError("Binary labels must be 0, 1 or empty.", "For more than two values use --task multiclass.")
+        alone = "." if len(columns) == 1 else f", and {_ONE_AT_A_TIME}"
+        raise DataError(
+            "Binary labels must be 0, 1 or empty.", f"For more than two values use --task multiclass{alone}"
+        )
     guessed: TaskKind = "binary" if zero_one and kind != "regression" else "regression"
     return y, asked if isinstance(asked, Task) else Task(guessed, num_tasks=len(columns), names=names)
 
@@ -72,7 +83,7 @@ def with_points(texts: Sequence[str]) -> Sequence[str]:
     if not any("," in text for text in present) or any("." in text for text in present):
         return texts
     changed = [text.replace(",", ".") for text in texts]
-    numbers = all(_number(text) is not None for text in changed if text.strip().lower() not in _MISSING)
+    numbers = all(as_number(text) is not None for text in changed if text.strip().lower() not in _MISSING)
     return changed if numbers else texts
 
 
@@ -87,7 +98,7 @@ def _classes(column: LabelColumn, certain: bool) -> tuple[Labels, Task] | None:
     """The texts as class numbers, or None if they are not classes."""
     missing = _missing_in(column.texts)
     different = {text.strip() for text in column.texts if text.strip().lower() not in missing}
-    numbers = {text: value for text in different if (value := _number(text)) is not None}
+    numbers = {text: value for text in different if (value := as_number(text)) is not None}
     if not certain:
         if _no_and_yes(different) is not None:
             return None
@@ -111,11 +122,11 @@ def _classes(column: LabelColumn, certain: bool) -> tuple[Labels, Task] | None:
 
 def _few_whole(values: set[float]) -> bool:
     """Whether numbers are more likely classes than measurements (0 and 1 alone are a binary task)."""
-    return len(values) <= _FEW and all(value.is_integer() for value in values) and not values <= {0.0, 1.0}
+    return len(values) <= FEW and all(value.is_integer() for value in values) and not values <= {0.0, 1.0}
 
 
-def _numbers(column: LabelColumn) -> Labels:
-    """The texts as numbers, words like yes and no as 1 and 0."""
+def _numbers(column: LabelColumn, alone: bool) -> Labels:
+    """The texts as numbers, words like yes and no as 1 and 0; `alone` if there is no other column."""
     lowered = [text.strip().lower() for text in column.texts]
     missing = _missing_in(lowered)
     pair = _no_and_yes({text for text in lowered if text not in missing})
@@ -125,11 +136,12 @@ def _numbers(column: LabelColumn) -> Labels:
     for row, text in enumerate(lowered):
         if text in missing:
             continue
-        value = _number(text)
+        value = as_number(text)
         if value is None:
             shown = column.texts[row].strip()
             raise DataError(
-                f"{column.where(row)}: the label {shown!r} of {column.name!r} is not a number.", _not_a_number(shown)
+                f"{column.where(row)}: the label {shown!r} of {column.name!r} is not a number.",
+                _not_a_number(shown, alone),
             )
         if not abs(value) <= _LARGEST:
             raise DataError(
@@ -140,11 +152,13 @@ def _numbers(column: LabelColumn) -> Labels:
     return y
 
 
-def _not_a_number(text: str) -> str:
+def _not_a_number(text: str, alone: bool) -> str:
     """What to do about a label that should be a number."""
-    if text[:1] in "<>≤≥~" and _number(text.lstrip("<>=≤≥~ ")) is not None:
-        return "Limits and approximate values cannot be learned from: write a number, or leave it empty."
+    if (advice := advice_about(text)) is not None:
+        return advice
     commas = _COMMAS if "," in text else ""
+    if not alone:
+        return f"Correct it, or leave it empty if it is missing. For words, {_ONE_AT_A_TIME}{commas}"
     return f"Correct it, leave it empty if it is missing, or use --task multiclass if labels are words.{commas}"
 
 
@@ -153,7 +167,7 @@ def _missing_in(texts: Sequence[str]) -> frozenset[str]:
     certain = {text.strip().lower() for text in texts} - _MISSING
     if certain == {"+"}:
         return _MISSING - {"-"}
-    words = bool(certain) and all(_number(text) is None for text in certain)
+    words = bool(certain) and all(as_number(text) is None for text in certain)
     return _MISSING - {"none"} if words and _no_and_yes(certain) is None else _MISSING
 
 
@@ -164,11 +178,12 @@ def _no_and_yes(texts: set[str]) -> tuple[str, str] | None:
 
 
 def _zero_or_one(text: str) -> float:
-    value = _number(text)
+    value = as_number(text)
     return value if value in (0.0, 1.0) and value is not None else float("nan")
 
 
-def _number(text: str) -> float | None:
+def as_number(text: str) -> float | None:
+    """The number that a text is; None if it is none."""
     try:
         return float(text)
     except ValueError:

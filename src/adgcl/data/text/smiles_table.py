@@ -192,7 +192,7 @@ def _choose(
 ) -> _Wanted:
     place = find_smiles_column(table, smiles)
     none = task == "none" or (isinstance(task, Task) and task.kind == "none")
-    label_places = [] if none else find_label_columns(table, labels, [place])
+    label_places = [] if none else find_label_columns(table, labels, place)
     part = None
     if split is not None and split not in ("scaffold", "random"):
         part = find_column(table.path, table.columns, split, "--split")
@@ -232,7 +232,10 @@ def _read(table: Table, wanted: _Wanted) -> _Content:
 def _labels(
     table: Table, read: _Content, kept: npt.NDArray[np.int64], task: Task | str | None, certain: bool
 ) -> tuple[Labels | None, Task]:
-    """The labels of the kept rows; empty columns are an error only where the user named them."""
+    """The labels of the kept rows; empty and doubtful columns are an error only where the user named them.
+
+    A column that was found by its name may not be wanted at all: who learns from it has to doubt it.
+    """
 
     def where(row: int) -> str:
         return f"{table.path}, line {read.lines[kept[row]]}"
@@ -244,8 +247,11 @@ def _labels(
         if has_labels(column):
             columns.append(column)
         elif certain:
-            raise DataError(f"The label column {name!r} of {table.path} is empty.", "Name another column, or none.")
-    return read_labels(columns, task) if columns else (None, Task("none", num_tasks=0))
+            raise DataError(
+                f"The label column {name!r} of {table.path} is empty.",
+                "Name a column that holds labels; without one, graphs can only be embedded, or used for pre-training.",
+            )
+    return read_labels(columns, task, doubting=certain) if columns else (None, Task("none", num_tasks=0))
 
 
 def _none_readable(table: Table, read: _Content, wanted: _Wanted, error: NoMoleculesError) -> DataError:

@@ -35,7 +35,8 @@ class Strangers:
         parts = []
         if self.atoms:
             where = _counted(self.molecules_by_atoms, "molecule")
-            parts.append(f"{_counted(self.atoms, 'atom')} of no element in {where}, read as `other`")
+            what = "that is no element" if self.atoms == 1 else "that are no element"
+            parts.append(f"{_counted(self.atoms, 'atom')} {what} (`*`) in {where}, read as `other`")
         if self.molecules_by_bonds:
             where = _counted(self.molecules_by_bonds, "molecule")
             parts.append(f"bonds of other kinds (such as dative) in {where}, read as the nearest")
