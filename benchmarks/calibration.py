@@ -163,9 +163,7 @@ by scaffold they have other scaffolds, so a few per cent more or less are no sur
 moleculenet-freesolv is decided by few molecules: its validation part has only ten scaffolds, and one eighth of it are
 derivatives of uracil, on which the models err most; training has none of them and the test part has one.
 """
-_PROBABILITIES = """
-## Probabilities for classes
-"""
+_PROBABILITIES = "## Probabilities for classes\n"
 
 
 def main() -> None:
