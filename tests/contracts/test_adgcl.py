@@ -97,8 +97,9 @@ def test_a_high_price_keeps_everything_and_a_low_price_does_not(update, name):
 def test_each_augmentation_has_its_own_price_and_metric():
     ratios = ratios_after(60, augmentations=ALL, reg_lambda=4.0, reg_weights={"node_drop": 5.0, "edge_add": 0.0})
     assert set(ratios) == {"drop_ratio", "node_drop_ratio", "feature_mask_ratio", "edge_add_ratio"}
-    assert ratios["node_drop_ratio"] < 0.1
-    assert ratios["edge_add_ratio"] > 0.3
+    assert max(ratios["drop_ratio"], ratios["node_drop_ratio"], ratios["feature_mask_ratio"]) < 0.05
+    # Noise moves the share of a single step between 0.25 and 0.5, differently on each processor.
+    assert ratios["edge_add_ratio"] > 0.15
 
 
 def test_the_price_is_the_weighted_sum_of_the_regularisers():
