@@ -50,6 +50,11 @@ def test_units_may_be_mixed_and_a_few_words_may_stand_between_them(tmp_path: Pat
     assert "are measurements" in refused(tmp_path, mixed)
 
 
+def test_a_few_measurements_among_words_leave_classes(tmp_path: Path) -> None:
+    labels = ["high", "low"] * 10 + ["5 nM", "6 nM", "7 nM"]
+    assert task_of(tmp_path, labels).names == ("5 nM", "6 nM", "7 nM", "high", "low")
+
+
 @pytest.mark.parametrize(
     "labels",
     [(">3", "<2"), (">10 µM", "< 1 nM"), ("~5", "~6", "~7"), ("≥5", "<=5"), (">1",)],
@@ -67,6 +72,7 @@ def test_limits_alone_are_no_classes_however_few(tmp_path: Path, labels: tuple[s
         ("<10", "10-50", ">50"), ("<10 µM", "10-50 µM", ">50 µM"), ("2020-01-05", "2020-01-06"), ("5 May", "6 June"),
         ("10 mg", "50 mg", "0.5 mg"), ("10%", "20%"), ("24 h", "48 h"), ("<LOD", "normal"), ("2C9", "3A4", "2D6"),
         (">10", "inactive"), tuple(f"{number}th" for number in range(4, 20)), tuple(f"5-{x}" for x in "abcdefghijklm"),
+        tuple(f"{number} {word}" for number in range(10, 16) for word in ("alpha", "beta")),
     ],
     ids=lambda labels: " ".join(labels[:3]),
 )  # fmt: skip
