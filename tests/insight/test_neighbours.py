@@ -147,13 +147,11 @@ def test_graphs_that_are_no_molecules_are_compared_by_statistics() -> None:
 
 
 def test_encoders_alone_are_enough(tmp_path) -> None:
-    from safetensors import safe_open
-    from safetensors.torch import load_file, save_file
+    from adgcl.training.checkpoints import load_checkpoint
+    from adgcl.training.encoder_file import save_encoder
 
-    whole = finished_run() / "checkpoint.safetensors"
-    tensors = {name: value for name, value in load_file(whole).items() if name.startswith("network/encoder.")}
-    with safe_open(whole, framework="pt") as file:
-        save_file(tensors, tmp_path / "encoder.safetensors", metadata=file.metadata())
+    whole = load_checkpoint(finished_run() / "checkpoint.safetensors")
+    save_encoder(tmp_path / "encoder.safetensors", whole, half=False)
     dataset = load_dataset(list(MOLECULES))
     expected = open_encoder(finished_run()).embed(dataset)
     assert (open_encoder(tmp_path / "encoder.safetensors").embed(dataset) == expected).all()
