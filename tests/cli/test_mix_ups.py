@@ -105,6 +105,12 @@ def test_bands_that_cannot_be_promised_are_missed_at_once(run: Run, molecules: P
     assert told.code == 0 and "No 90 % bands for logp" in told.out
 
 
+def test_labels_that_nobody_asked_for_do_not_stop_an_embedding(run: Run) -> None:
+    Path("assay.csv").write_text("smiles,activity\nCCO,5\nCCN,>10\nCCC,7.5\n", encoding="utf-8")
+    assert run("embed", "zinc-gin", "assay.csv", "--out", "v.npy").code == 0
+    assert np.isfinite(np.load("v.npy")).all()
+
+
 def test_python_gets_what_the_command_writes(run: Run, molecules: Path, model: Path) -> None:
     smiles = ["CCO", "C1CC", "c1ccccc1O"]
     Path("new.csv").write_text("smiles\n" + "\n".join(smiles), encoding="utf-8")

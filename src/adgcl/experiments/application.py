@@ -35,7 +35,7 @@ def embed_data(
     on_embedded: Callable[[int, int], None] | None = None,
 ) -> Embedded:
     """Embed every row of `source` with a finished run, seen through the run's own data settings."""
-    loaded, dataset = open_both(run, source, device, progress)
+    loaded, dataset = open_both(run, source.unlabelled, device, progress)
     ids, matrix = embed_dataset(loaded, dataset, on_embedded)
     return Embedded(ids, matrix, dataset, loaded)
 
