@@ -160,8 +160,8 @@ calibration that were fitted on the other folds. `python -m benchmarks.calibrati
 _ABOUT_BANDS = """
 A band of 90 % contains 90 % of the labels on average if test molecules are drawn like those that set the bands. Split
 by scaffold they have other scaffolds, so a few per cent more or less are no surprise. How wide bands are on
-moleculenet-freesolv is decided by few molecules: its validation part has only ten scaffolds, and one eighth of it are
-derivatives of uracil, on which the models err most; training has none of them and the test part has one.
+moleculenet-freesolv is decided by few molecules: its validation part has only ten scaffolds, and one eighth of it
+consists of derivatives of uracil, on which the models err most; training has none of them and the test part has one.
 """
 _PROBABILITIES = "## Probabilities for classes\n"
 
